@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings that every Swift target shares.
+let common: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Settings of the targets whose code runs on the render thread: exclusivity is checked in debug builds only, since
+/// its run-time calls have no place in a process callback.
+let realtime: [SwiftSetting] =
+  common + [
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+  ]
+
+func systemLibrary(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.init(stringLiteral: name), "BacklineTestSupport"] + dependencies,
+    resources: resources, swiftSettings: common)
+}
+
+let package = Package(
+  name: "Backline",
+  products: [
+    .executable(name: "backline", targets: ["BacklineCommand"]),
+    .executable(name: "backline-bench", targets: ["BacklineBench"]),
+  ],
+  targets: [
+    systemLibrary("CJACK", "jack", "libjack-jackd2-dev"),
+    systemLibrary("CLiblo", "liblo", "liblo-dev"),
+    systemLibrary("CSndFile", "sndfile", "libsndfile1-dev"),
+    systemLibrary("CSoxr", "soxr", "libsoxr-dev"),
+    systemLibrary("CEBUR128", "libebur128", "libebur128-dev"),
+
+    .target(name: "CBackline", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
+    .target(
+      name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CEBUR128"], swiftSettings: realtime),
+    .target(
+      name: "BacklineGraph", dependencies: ["BacklineDSP", "BacklineRealtime", "CBackline"],
+      swiftSettings: realtime),
+    .target(
+      name: "BacklineEngine", dependencies: ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"],
+      swiftSettings: common),
+    .target(
+      name: "BacklineJACK",
+      dependencies: ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"],
+      swiftSettings: common),
+    .target(
+      name: "BacklineMedia",
+      dependencies: ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CSoxr", "CBackline"],
+      swiftSettings: common),
+    .target(
+      name: "BacklineOSC",
+      dependencies: ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CLiblo", "CBackline"],
+      swiftSettings: common),
+    .target(
+      name: "BacklinePresets", dependencies: ["BacklineEngine", "BacklineDSP", "CBackline"],
+      swiftSettings: common),
+    .executableTarget(
+      name: "BacklineCommand",
+      dependencies: [
+        "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia", "BacklineOSC", "BacklinePresets",
+        "BacklineDSP", "BacklineRealtime", "CBackline",
+      ], swiftSettings: common),
+    .executableTarget(
+      name: "BacklineBench",
+      dependencies: [
+        "BacklineEngine", "BacklineGraph", "BacklineOSC", "BacklineDSP", "BacklineRealtime", "CBackline", "CJACK",
+      ],
+      swiftSettings: common),
+
+    .target(
+      name: "BacklineTestSupport", dependencies: ["BacklineDSP", "BacklineRealtime", "CBackline", "CJACK"],
+      path: "Tests/BacklineTestSupport", swiftSettings: common),
+    tests("BacklineRealtime", ["CBackline"]),
+    tests("BacklineDSP", ["BacklineRealtime", "CBackline"]),
+    tests("BacklineGraph", ["BacklineDSP", "BacklineRealtime", "CBackline"]),
+    tests("BacklineEngine", ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"]),
+    tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
+    tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "CBackline"]),
+    tests("BacklineJACK", ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"]),
+    tests("BacklineMedia", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
+    .testTarget(
+      name: "BacklineIntegrationTests",
+      dependencies: [
+        "BacklineTestSupport", "BacklineCommand", "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia",
+        "BacklineOSC", "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
+      ], swiftSettings: common),
+  ]
+)

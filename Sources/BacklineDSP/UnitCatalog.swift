@@ -1,0 +1,23 @@
+/// The kinds of unit that there are.
+public struct UnitCatalog: Sendable {
+  /// The units that come with Backline, in the order in which they are listed.
+  public static let standard = UnitCatalog([
+    Gain.description
+  ])
+
+  /// The descriptions in order.
+  public let descriptions: [UnitDescription]
+  private let byKind: [String: Int]
+
+  /// A catalog of these units; a later one replaces an earlier one of the same kind.
+  public init(_ descriptions: [UnitDescription]) {
+    self.descriptions = descriptions
+    byKind = Dictionary(descriptions.indices.map { (descriptions[$0].kind, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// The description of a kind.
+  public subscript(kind: String) -> UnitDescription? { byKind[kind].map { descriptions[$0] } }
+
+  /// This catalog with more units.
+  public func adding(_ more: [UnitDescription]) -> UnitCatalog { UnitCatalog(descriptions + more) }
+}

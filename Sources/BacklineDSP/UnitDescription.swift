@@ -1,0 +1,54 @@
+/// What a unit is: its buses, parameters and how to make one. The one declaration that everything else reads.
+public struct UnitDescription: Sendable {
+  /// One input or output.
+  public struct Bus: Sendable, Equatable {
+    public let name: String
+    /// 1 to 32.
+    public let channelCount: Int
+    /// A side chain and the like: the unit works without it.
+    public let isOptional: Bool
+
+    public init(_ name: String, channels: Int = 2, isOptional: Bool = false) {
+      self.name = name
+      channelCount = channels
+      self.isOptional = isOptional
+    }
+  }
+
+  /// The name of the kind, lowerCamelCase.
+  public let kind: String
+  public let title: String
+  /// What it is for, a sentence or two.
+  public let summary: String
+  public let inputs: [Bus]
+  public let outputs: [Bus]
+  public let parameters: [ParameterDescription]
+  /// The most input buses of a unit that grows one per connection (a mixer); `nil` where `inputs` is all there is.
+  ///
+  /// Such a unit has `inputs[0]` as the model of each bus and `inputParameters` for each, named `inputNParameter`.
+  public let growingInputs: Int?
+  /// The parameters of each growing input bus, by their last part (`Volume`, `Pan`).
+  public let inputParameters: [ParameterDescription]
+  /// The unit's delay in frames for a sample rate and parameter values (by index); 0 for most.
+  public let latency: @Sendable (_ sampleRate: Double, _ values: [Float]) -> Int
+  /// Makes an instance; control threads only.
+  public let make: @Sendable (_ format: UnitFormat) -> UnitInstance
+
+  public init(
+    kind: String, title: String, summary: String, inputs: [Bus], outputs: [Bus], parameters: [ParameterDescription],
+    growingInputs: Int? = nil, inputParameters: [ParameterDescription] = [],
+    latency: @escaping @Sendable (Double, [Float]) -> Int = { _, _ in 0 },
+    make: @escaping @Sendable (UnitFormat) -> UnitInstance
+  ) {
+    self.kind = kind
+    self.title = title
+    self.summary = summary
+    self.inputs = inputs
+    self.outputs = outputs
+    self.parameters = parameters
+    self.growingInputs = growingInputs
+    self.inputParameters = inputParameters
+    self.latency = latency
+    self.make = make
+  }
+}

@@ -1,0 +1,182 @@
+import CBackline
+import Glibc
+import Synchronization
+
+/// The control queue: one thread that runs an actor's jobs, the handlers of descriptors that have become readable, and
+/// timers, strictly one after the other.
+///
+/// Sockets are watched here rather than on threads of their own, so that an OSC message acts on the graph without
+/// changing threads. Nothing that may wait for a disk, a network or a server belongs on it.
+public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
+  /// A timer that has been set; see `schedule(after:repeating:_:)`.
+  public struct Timer: Hashable, Sendable {
+    let id: UInt64
+  }
+
+  private struct Pending {
+    let id: UInt64
+    let due: Int64
+    let interval: Int64?
+    let handler: @Sendable () -> Void
+  }
+
+  private struct State {
+    var jobs: [UnownedJob] = []
+    var handlers: [Int32: @Sendable () -> Void] = [:]
+    var timers: [Pending] = []
+    var nextTimer: UInt64 = 1
+    var isEnding = false
+  }
+
+  private let state = Mutex(State())
+  private let poll: Int32
+  private let wakeUp: Int32
+  private let thread = Mutex<pthread_t?>(nil)
+
+  /// A running queue. Its thread ends with `shutdown()`.
+  public init() {
+    poll = backline_poll_create()
+    wakeUp = backline_event_create()
+    precondition(poll >= 0 && wakeUp >= 0, "no descriptors left for the control queue")
+    _ = backline_poll_add(poll, wakeUp)
+    var id = pthread_t()
+    // The thread keeps the executor alive until it has been told to end.
+    let code = pthread_create(&id, nil, controlThread, Unmanaged.passRetained(self).toOpaque())
+    precondition(code == 0, "no thread left for the control queue")
+    thread.withLock { $0 = id }
+  }
+
+  // MARK: Jobs
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    state.withLock { $0.jobs.append(job) }
+    backline_wake(wakeUp)
+  }
+
+  public func checkIsolated() {
+    precondition(isCurrent, "called off the control queue")
+  }
+
+  /// True on the control queue's own thread.
+  public var isCurrent: Bool {
+    guard let id = thread.withLock({ $0 }) else { return true }
+    return pthread_equal(id, pthread_self()) != 0
+  }
+
+  // MARK: Descriptors
+
+  /// Calls `handler` on the queue whenever `descriptor` can be read or has been closed by its peer.
+  public func watch(_ descriptor: Int32, _ handler: @escaping @Sendable () -> Void) {
+    state.withLock { $0.handlers[descriptor] = handler }
+    _ = backline_poll_add(poll, descriptor)
+  }
+
+  /// Stops watching; call it before the descriptor is closed.
+  public func unwatch(_ descriptor: Int32) {
+    backline_poll_remove(poll, descriptor)
+    _ = state.withLock { $0.handlers.removeValue(forKey: descriptor) }
+  }
+
+  // MARK: Timers
+
+  /// Calls `handler` on the queue after `seconds`, and from then on every `interval` seconds where one is given.
+  @discardableResult
+  public func schedule(
+    after seconds: Double, repeating interval: Double? = nil, _ handler: @escaping @Sendable () -> Void
+  ) -> Timer {
+    let due = backline_now() + Int64(seconds * 1e9)
+    let timer = state.withLock { state in
+      let id = state.nextTimer
+      state.nextTimer += 1
+      state.timers.append(
+        Pending(id: id, due: due, interval: interval.map { max(Int64($0 * 1e9), 100_000) }, handler: handler))
+      return Timer(id: id)
+    }
+    if !isCurrent { backline_wake(wakeUp) }
+    return timer
+  }
+
+  /// Takes a timer back. It does not fire any more once this has returned on the queue.
+  public func cancel(_ timer: Timer) {
+    state.withLock { state in state.timers.removeAll { $0.id == timer.id } }
+  }
+
+  // MARK: The thread
+
+  /// Ends the thread once the jobs that wait have run. The queue is of no use afterwards.
+  public func shutdown() {
+    state.withLock { $0.isEnding = true }
+    backline_wake(wakeUp)
+    if !isCurrent, let id = thread.withLock({ $0 }) { pthread_join(id, nil) }
+  }
+
+  fileprivate func run() {
+    backline_name_thread("control")
+    let capacity = 64
+    let ready = UnsafeMutablePointer<Int32>.allocate(capacity: capacity)
+    defer { ready.deallocate() }
+    while true {
+      runJobs()
+      runTimers()
+      if state.withLock({ $0.isEnding && $0.jobs.isEmpty }) { break }
+      let count = backline_poll_wait(poll, ready, Int32(capacity), timeUntilDue())
+      for index in 0..<Int(count) {
+        let descriptor = ready[index]
+        if descriptor == wakeUp {
+          backline_event_clear(wakeUp)
+        } else if let handler = state.withLock({ $0.handlers[descriptor] }) {
+          handler()
+          runJobs()
+        }
+      }
+    }
+    close(poll)
+    close(wakeUp)
+  }
+
+  private func runJobs() {
+    while true {
+      let jobs = state.withLock { state in
+        defer { state.jobs.removeAll(keepingCapacity: true) }
+        return state.jobs
+      }
+      if jobs.isEmpty { return }
+      for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+  }
+
+  private func runTimers() {
+    let now = backline_now()
+    let due = state.withLock { state -> [Pending] in
+      guard state.timers.contains(where: { $0.due <= now }) else { return [] }
+      let due = state.timers.filter { $0.due <= now }.sorted { $0.due < $1.due }
+      state.timers.removeAll { $0.due <= now }
+      for timer in due {
+        guard let interval = timer.interval else { continue }
+        let next = max(timer.due + interval, now)
+        state.timers.append(Pending(id: timer.id, due: next, interval: interval, handler: timer.handler))
+      }
+      return due
+    }
+    for timer in due {
+      let isWanted = timer.interval == nil || state.withLock { $0.timers.contains { $0.id == timer.id } }
+      if isWanted {
+        timer.handler()
+        runJobs()
+      }
+    }
+  }
+
+  /// Nanoseconds until the next timer; negative where there is none.
+  private func timeUntilDue() -> Int64 {
+    guard let due = state.withLock({ $0.timers.map(\.due).min() }) else { return -1 }
+    return max(0, due - backline_now())
+  }
+}
+
+private func controlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  Unmanaged<ControlExecutor>.fromOpaque(context).takeRetainedValue().run()
+  return nil
+}

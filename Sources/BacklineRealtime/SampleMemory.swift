@@ -1,0 +1,21 @@
+import CBackline
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Zeroed, cache-line aligned sample memory, allocated and touched by a control thread before rendering needs it.
+public enum SampleMemory {
+  /// Allocates `count` samples, all zero and resident.
+  public static func allocate(_ count: Int) -> UnsafeMutablePointer<Float> {
+    let bytes = (max(count, 1) * MemoryLayout<Float>.stride + 63) & ~63
+    guard let raw = aligned_alloc(64, bytes) else { fatalError("out of memory for \(bytes) bytes of samples") }
+    memset(raw, 0, bytes)
+    return raw.bindMemory(to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)
+  }
+
+  /// Frees what `allocate(_:)` returned.
+  public static func free(_ samples: UnsafeMutablePointer<Float>) {
+    Glibc.free(samples)
+  }
+}

@@ -1,0 +1,162 @@
+// What Swift cannot say: C structures that cross a C function pointer, and C functions that the compiler may let
+// render code call. Everything marked REALTIME_SAFE neither allocates, locks nor waits.
+#pragma once
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
+
+// MARK: Rendering
+
+/// One bus for the length of one block: `channelCount` pointers to `RenderBlock.frameCount` samples each.
+typedef struct BusBuffer {
+  float *_Nonnull const *_Nonnull channels;
+  int32_t channelCount;
+  /// False for an input bus that nothing is connected to. Its channels are readable and silent.
+  bool isConnected;
+  /// A hint: true means that every sample is zero. A unit may set it on an output bus it leaves unwritten.
+  bool isSilent;
+} BusBuffer;
+
+/// What a unit renders in one call. `frame` is absolute: it counts from the engine's start and never wraps.
+typedef struct RenderBlock {
+  int64_t frame;
+  int32_t frameCount;
+  int32_t inputCount;
+  int32_t outputCount;
+  const BusBuffer *_Nullable inputs;
+  BusBuffer *_Nullable outputs;
+} RenderBlock;
+
+typedef void (*UnitRender)(void *_Nonnull state, const RenderBlock *_Nonnull block);
+typedef void (*UnitAccumulate)(void *_Nonnull state, int32_t bus, bool isFirst, const RenderBlock *_Nonnull block);
+typedef void (*UnitSet)(void *_Nonnull state, int32_t parameter, float value, int32_t rampFrames);
+typedef void (*UnitReset)(void *_Nonnull state);
+typedef int64_t (*UnitTail)(void *_Nonnull state);
+
+REALTIME_SAFE static inline void backline_render(UnitRender _Nonnull function, void *_Nonnull state,
+                                                 const RenderBlock *_Nonnull block) {
+  function(state, block);
+}
+REALTIME_SAFE static inline void backline_accumulate(UnitAccumulate _Nonnull function, void *_Nonnull state,
+                                                     int32_t bus, bool isFirst, const RenderBlock *_Nonnull block) {
+  function(state, bus, isFirst, block);
+}
+REALTIME_SAFE static inline void backline_set(UnitSet _Nonnull function, void *_Nonnull state, int32_t parameter,
+                                              float value, int32_t rampFrames) {
+  function(state, parameter, value, rampFrames);
+}
+REALTIME_SAFE static inline void backline_reset(UnitReset _Nonnull function, void *_Nonnull state) {
+  function(state);
+}
+REALTIME_SAFE static inline int64_t backline_tail(UnitTail _Nonnull function, void *_Nonnull state) {
+  return function(state);
+}
+
+// MARK: Mathematics
+
+REALTIME_SAFE static inline float backline_sinf(float x) { return sinf(x); }
+REALTIME_SAFE static inline float backline_cosf(float x) { return cosf(x); }
+REALTIME_SAFE static inline float backline_tanf(float x) { return tanf(x); }
+REALTIME_SAFE static inline float backline_expf(float x) { return expf(x); }
+REALTIME_SAFE static inline float backline_exp2f(float x) { return exp2f(x); }
+REALTIME_SAFE static inline float backline_logf(float x) { return logf(x); }
+REALTIME_SAFE static inline float backline_log2f(float x) { return log2f(x); }
+REALTIME_SAFE static inline float backline_log10f(float x) { return log10f(x); }
+REALTIME_SAFE static inline float backline_powf(float x, float y) { return powf(x, y); }
+REALTIME_SAFE static inline float backline_floorf(float x) { return floorf(x); }
+REALTIME_SAFE static inline float backline_tanhf(float x) { return tanhf(x); }
+REALTIME_SAFE static inline double backline_sin(double x) { return sin(x); }
+REALTIME_SAFE static inline double backline_cos(double x) { return cos(x); }
+REALTIME_SAFE static inline double backline_tan(double x) { return tan(x); }
+REALTIME_SAFE static inline double backline_exp(double x) { return exp(x); }
+REALTIME_SAFE static inline double backline_log(double x) { return log(x); }
+REALTIME_SAFE static inline double backline_pow(double x, double y) { return pow(x, y); }
+REALTIME_SAFE static inline double backline_sqrt(double x) { return sqrt(x); }
+REALTIME_SAFE static inline double backline_floor(double x) { return floor(x); }
+
+// MARK: Memory
+
+REALTIME_SAFE static inline void backline_copy(float *_Nonnull to, const float *_Nonnull from, int64_t count) {
+  memcpy(to, from, (size_t)count * sizeof(float));
+}
+REALTIME_SAFE static inline void backline_zero(float *_Nonnull to, int64_t count) {
+  memset(to, 0, (size_t)count * sizeof(float));
+}
+
+/// Relaxed stores and loads of values that one thread writes and any thread may read.
+REALTIME_SAFE static inline void backline_store_float(float *_Nonnull at, float value) {
+  __atomic_store(at, &value, __ATOMIC_RELAXED);
+}
+REALTIME_SAFE static inline float backline_load_float(const float *_Nonnull at) {
+  float value;
+  __atomic_load(at, &value, __ATOMIC_RELAXED);
+  return value;
+}
+REALTIME_SAFE static inline void backline_store_int(int64_t *_Nonnull at, int64_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+REALTIME_SAFE static inline int64_t backline_load_int(const int64_t *_Nonnull at) {
+  return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+/// True when one of `count` samples is not finite.
+REALTIME_SAFE static inline bool backline_has_non_finite(const float *_Nonnull samples, int64_t count) {
+  // The exponent bits of NaN and of both infinities are all set; an integer compare stays vectorised without -ffast-math.
+  uint32_t found = 0;
+  for (int64_t i = 0; i < count; i++) {
+    uint32_t bits;
+    memcpy(&bits, samples + i, sizeof bits);
+    found |= (uint32_t)((bits & 0x7F800000u) == 0x7F800000u);
+  }
+  return found != 0;
+}
+
+/// The number of samples up to and including the last that is not zero; 0 when all are.
+REALTIME_SAFE static inline int64_t backline_active_length(const float *_Nonnull samples, int64_t count) {
+  while (count > 0 && samples[count - 1] == 0.0f) count--;
+  return count;
+}
+
+// MARK: Threads
+
+/// Sets flush-to-zero and denormals-are-zero on this thread; returns what was set before.
+REALTIME_SAFE uint32_t backline_flush_denormals(void);
+/// Puts back what `backline_flush_denormals` returned.
+REALTIME_SAFE void backline_restore_denormals(uint32_t state);
+
+/// Marks the body of a render cycle for RealtimeSanitizer; empty in builds without it.
+REALTIME_SAFE void backline_realtime_enter(void);
+REALTIME_SAFE void backline_realtime_exit(void);
+
+/// Wakes whoever waits on the event descriptor. Never blocks: the render thread's one system call.
+REALTIME_SAFE void backline_wake(int32_t eventDescriptor);
+
+/// CLOCK_MONOTONIC in nanoseconds, read through the vDSO.
+REALTIME_SAFE int64_t backline_now(void);
+/// CLOCK_REALTIME in nanoseconds since 1970.
+int64_t backline_wall_time(void);
+
+/// Gives this thread SCHED_FIFO at `priority`; false when the system refuses.
+bool backline_set_realtime_priority(int32_t priority);
+
+// MARK: Waiting
+
+/// An epoll descriptor, or -1.
+int32_t backline_poll_create(void);
+/// Watches `descriptor` for input and hang-up; 0 or -1.
+int32_t backline_poll_add(int32_t poll, int32_t descriptor);
+void backline_poll_remove(int32_t poll, int32_t descriptor);
+/// Waits until one of the descriptors is ready or `nanoseconds` have passed (for ever where negative). Fills `ready` with
+/// up to `capacity` descriptors and returns how many.
+int32_t backline_poll_wait(int32_t poll, int32_t *_Nonnull ready, int32_t capacity, int64_t nanoseconds);
+/// A non-blocking eventfd, or -1.
+int32_t backline_event_create(void);
+/// Takes the count out of an eventfd.
+void backline_event_clear(int32_t descriptor);
+/// Names this thread, in at most 15 bytes.
+void backline_name_thread(const char *_Nonnull name);
