@@ -160,3 +160,22 @@ int32_t backline_event_create(void);
 void backline_event_clear(int32_t descriptor);
 /// Names this thread, in at most 15 bytes.
 void backline_name_thread(const char *_Nonnull name);
+
+// MARK: Hosts
+
+/// What a host hands to the engine in one callback: any number of frames, one pointer a port.
+typedef struct HostCycle {
+  const float *_Nonnull const *_Nullable inputs;
+  float *_Nonnull const *_Nullable outputs;
+  int32_t inputCount;
+  int32_t outputCount;
+  int32_t frameCount;
+} HostCycle;
+
+/// Renders one cycle; called on the host's render thread.
+typedef void (*HostRender)(void *_Nonnull state, const HostCycle *_Nonnull cycle);
+
+REALTIME_SAFE static inline void backline_render_cycle(HostRender _Nonnull function, void *_Nonnull state,
+                                                       const HostCycle *_Nonnull cycle) {
+  function(state, cycle);
+}

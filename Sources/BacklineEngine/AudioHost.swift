@@ -1,0 +1,90 @@
+import CBackline
+
+/// What an audio host is asked for.
+public struct HostConfiguration: Sendable, Equatable {
+  /// The client name to ask for, at most 63 bytes.
+  public var name: String
+  /// The short names of the input ports, one a channel, in order.
+  public var inputPorts: [String]
+  /// The short names of the output ports, one a channel, in order.
+  public var outputPorts: [String]
+
+  public init(name: String, inputPorts: [String], outputPorts: [String]) {
+    self.name = name
+    self.inputPorts = inputPorts
+    self.outputPorts = outputPorts
+  }
+}
+
+/// What a host tells the engine, from any thread but the render thread.
+public enum HostEvent: Sendable, Equatable {
+  /// The answer to `open`: the name that the host really has, the rate, and the period. Nothing renders yet.
+  case opened(name: String, sampleRate: Int, period: Int)
+  /// The other answer to `open`.
+  case failed(HostFailure)
+  /// Rendering has begun.
+  case started
+  /// The host is gone; no callback comes any more. `close` has still to be called.
+  case lost(reason: String)
+  case periodChanged(Int)
+  case sampleRateChanged(Int)
+  case xrun
+  case freewheel(Bool)
+  /// Connections or ports of the world outside have changed.
+  case portsChanged
+}
+
+/// Why a host could not be opened.
+public enum HostFailure: Error, Sendable, Equatable {
+  /// No server runs (yet): trying again later is right.
+  case noServer(String)
+  /// The server runs but refuses: a name taken under `exactName`, too many ports.
+  case refused(String)
+}
+
+/// The latencies inside the engine, between host ports: what the host adds to the latencies outside.
+public struct LatencyMap: Sendable, Equatable {
+  /// One entry a pair of ports with a path between them.
+  public struct Path: Sendable, Equatable {
+    public let input: Int
+    public let output: Int
+    /// The shortest and the longest way in frames.
+    public let frames: ClosedRange<Int>
+
+    public init(input: Int, output: Int, frames: ClosedRange<Int>) {
+      self.input = input
+      self.output = output
+      self.frames = frames
+    }
+  }
+
+  public let paths: [Path]
+
+  public init(_ paths: [Path]) { self.paths = paths }
+}
+
+/// Where sound comes from and goes to: a JACK server, a timer, later a file. One at a time belongs to an engine.
+///
+/// No method waits longer than a few milliseconds: what may take longer is answered by an event.
+public protocol AudioHost: AnyObject, Sendable {
+  /// The word for it in the status: `jack`, `timer`.
+  var kind: String { get }
+  /// Opens the host. Calls `onEvent` from then on until `close` has completed; calls `render` with `state` from `start` on.
+  func open(
+    _ configuration: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
+    onEvent: @escaping @Sendable (HostEvent) -> Void)
+  /// Begins to call `render`. Only after `.opened`.
+  func start()
+  /// Ends rendering and gives everything back within two seconds; `completion` is called once no callback can come any more,
+  /// with false when the host had to be left hanging on a thread of its own.
+  func close(completion: @escaping @Sendable (_ isClean: Bool) -> Void)
+  /// Publishes new latencies.
+  func setLatencies(_ latencies: LatencyMap)
+  /// The absolute frame, counted as the engine counts rendered frames, that plays at a time of CLOCK_MONOTONIC in nanoseconds;
+  /// `nil` while nothing renders.
+  func frame(at nanoseconds: Int64) -> Int64?
+  /// The cycles that this client finished late, and the server's xruns, since the start of the process.
+  var lateCounts: (own: Int, server: Int) { get }
+  /// True when the render thread runs with real-time scheduling.
+  var isRealtime: Bool { get }
+}
