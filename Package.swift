@@ -78,7 +78,8 @@ let package = Package(
       swiftSettings: common),
 
     .target(
-      name: "BacklineTestSupport", dependencies: ["BacklineDSP", "BacklineRealtime", "CBackline", "CJACK"],
+      name: "BacklineTestSupport",
+      dependencies: ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline", "CJACK"],
       path: "Tests/BacklineTestSupport", swiftSettings: common),
     tests("BacklineRealtime", ["CBackline"]),
     tests("BacklineDSP", ["BacklineRealtime", "CBackline"]),

@@ -36,6 +36,15 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable {
     return true
   }
 
+  /// Adds all elements at once, so that the consumer sees all or none; false when they do not fit. Producer only.
+  public func push(contentsOf elements: [Element]) -> Bool {
+    let at = head.load(ordering: .relaxed)
+    if at &- tail.load(ordering: .acquiring) &+ elements.count > mask &+ 1 { return false }
+    for (index, element) in elements.enumerated() { (slots + ((at &+ index) & mask)).initialize(to: element) }
+    head.store(at &+ elements.count, ordering: .releasing)
+    return true
+  }
+
   /// The oldest element, left in place. Consumer only.
   @inlinable @inline(__always)
   public func peek() -> Element? {

@@ -1,0 +1,218 @@
+import BacklineDSP
+import BacklineGraph
+import CBackline
+
+/// Parameters and the other changes that need no new plan.
+extension Engine {
+  /// A parameter's description by its index, those of growing inputs included.
+  public nonisolated func parameter(_ index: Int, of description: UnitDescription) -> ParameterDescription? {
+    if index < 0 { return nil }
+    if index < description.parameters.count { return description.parameters[index] }
+    guard let most = description.growingInputs, !description.inputParameters.isEmpty else { return nil }
+    let place = index - description.parameters.count
+    let input = place / description.inputParameters.count
+    if input >= most { return nil }
+    let model = description.inputParameters[place % description.inputParameters.count]
+    return model.renamed("input\(input)\(model.name)")
+  }
+
+  /// A parameter's index by its name.
+  public nonisolated func parameterIndex(_ name: String, of description: UnitDescription) -> Int? {
+    if let index = description.parameters.firstIndex(where: { $0.name == name }) { return index }
+    guard let most = description.growingInputs, name.hasPrefix("input") else { return nil }
+    let digits = name.dropFirst("input".count).prefix { $0.isASCII && $0.isNumber }
+    guard let input = Int(digits), String(input) == digits, input < most else { return nil }
+    let last = name.dropFirst("input".count + digits.count)
+    guard let place = description.inputParameters.firstIndex(where: { $0.name == last }) else { return nil }
+    return description.parameters.count + input * description.inputParameters.count + place
+  }
+
+  /// Writes a value into a list of values by index, which grows where it has to.
+  func change(
+    _ values: inout [Float], _ index: Int, _ value: Float, _ description: UnitDescription
+  ) throws(EngineError) {
+    guard let parameter = parameter(index, of: description) else {
+      throw EngineError(.unknownParameter, "'\(description.kind)' has no parameter number \(index)")
+    }
+    if parameter.isReadOnly {
+      throw EngineError(.notAllowed, "'\(parameter.name)' is measured: it cannot be set")
+    }
+    if !value.isFinite || !parameter.range.contains(value) {
+      let range = parameter.range
+      throw EngineError(
+        .outOfRange,
+        "\(value) is out of range for '\(parameter.name)': \(range.lowerBound) to \(range.upperBound) \(parameter.measure.rawValue)"
+      )
+    }
+    while values.count <= index {
+      guard let next = self.parameter(values.count, of: description) else { break }
+      values.append(next.defaultValue)
+    }
+    values[index] = value
+  }
+
+  /// Sets a value of a node on the control side, and follows a change of latency.
+  func change(_ node: GraphNode, _ index: Int, _ value: Float) throws(EngineError) {
+    let count = node.values.count
+    try change(&node.values, index, value, node.description)
+    if node.values.count > count, node.isGrowing {
+      let perInput = max(1, node.description.inputParameters.count)
+      node.instance.reserveInputs?((node.values.count - node.description.parameters.count + perInput - 1) / perInput)
+    }
+    if parameter(index, of: node.description)?.affectsLatency == true { followLatency(of: node) }
+  }
+
+  private func followLatency(of node: GraphNode) {
+    let latency = node.description.latency(sampleRate, node.values)
+    if latency == node.latency { return }
+    node.latency = latency
+    store.topology.setLatency(Int32(latency), of: node.slot)
+    store.actions.append(latencyAction(node, isNew: false))
+    store.isDirty = true
+  }
+
+  /// Tells the render thread of a node's latency, with a dry line for bypass where the present one is too short.
+  func latencyAction(_ node: GraphNode, isNew: Bool) -> AdoptionAction {
+    var action = AdoptionAction(.setLatency)
+    action.node = node.state
+    action.index = Int32(node.latency)
+    if node.latency > 0 {
+      let channels = node.description.inputs.first?.channelCount ?? 2
+      let line = UnsafeMutablePointer<AlignmentLine>.allocate(capacity: 1)
+      line.initialize(
+        to: AlignmentLine(channelCount: channels, maximum: max(node.latency * 2, 4096), delay: node.latency))
+      action.line = line
+      if let old = node.dryLine { discard(old) }
+      node.dryLine = line
+    }
+    return action
+  }
+
+  // MARK: Events
+
+  func event(for node: GraphNode, _ parameter: Int, _ value: Float, _ ramp: Double?) -> RenderEvent {
+    let isStepped = self.parameter(parameter, of: node.description)?.kind == .count
+    return RenderEvent(
+      slot: node.slot, generation: node.generation, parameter: Int32(parameter), value: value,
+      rampFrames: isStepped && ramp == nil ? rampFrames() : rampFrames(ramp))
+  }
+
+  /// Bypass as events: of a unit that sums, its strips go back to passing everything.
+  func bypassEvents(for node: GraphNode) -> [RenderEvent] {
+    guard node.isGrowing else {
+      return [event(for: node, Int(RenderEvent.Target.bypass), node.isBypassed ? 1 : 0, nil)]
+    }
+    return node.values.indices.compactMap { index in
+      guard let parameter = parameter(index, of: node.description), !parameter.isReadOnly else { return nil }
+      return event(for: node, index, node.isBypassed ? parameter.defaultValue : node.values[index], nil)
+    }
+  }
+
+  /// The plan that events sent now have to wait for.
+  private var awaitedSerial: Int32 { store.isDirty ? nextSerial : lastOffered }
+
+  /// Sends the events of one transaction, to be taken at one frame.
+  func sendGroup(_ events: [RenderEvent], at frame: Int64?) {
+    if events.isEmpty { return }
+    if store.isDirty {
+      // They travel with the plan, so that edits and values come at the same frame.
+      for event in events {
+        var action = AdoptionAction(.event)
+        action.event = event
+        store.actions.append(action)
+      }
+      return
+    }
+    var group = events
+    for index in group.indices {
+      group[index].frame = isRendering ? (frame ?? .min) : .min
+      group[index].serial = awaitedSerial
+      group[index].isContinued = index < group.count - 1
+    }
+    if isRendering && frame != nil { scheduledSent += group.count }
+    if backlog.isEmpty && core.pointee.send(together: group) {
+      sentEvents += group.count
+    } else {
+      for event in group { backlog.add(event) }
+      planTidy()
+    }
+    if !isRendering { takeInNow() }
+  }
+
+  /// Sends what did not fit before.
+  func sendBacklog() {
+    while let event = backlog.first {
+      if !core.pointee.send(event) { return }
+      sentEvents += 1
+      backlog.removeFirst()
+    }
+  }
+
+  /// Sets one parameter by a place that was looked up before: the hot path of control surfaces.
+  ///
+  /// False when the node is gone.
+  public func set(
+    slot: Int32, generation: UInt32, parameter: Int, to value: Float, ramp: Double? = nil, at frame: Int64? = nil
+  ) -> Bool {
+    guard Int(slot) < store.nodes.count, let node = store.nodes[Int(slot)], node.generation == generation,
+      parameter < node.values.count || node.isGrowing
+    else { return false }
+    do {
+      try change(node, parameter, value)
+    } catch {
+      return false
+    }
+    if node.isBypassed && node.isGrowing { return true }
+    let event = event(for: node, parameter, value, ramp)
+    sendGroup([event], at: frame)
+    if store.isDirty { needsFlush() }
+    return true
+  }
+
+  /// Values that had to give way to newer ones of the same parameter.
+  public var collapsedEvents: Int { backlog.collapsed }
+  /// Events that wait for a frame of their own.
+  public var scheduledWaiting: Int { scheduledSent - core.pointee.scheduledTaken }
+}
+
+/// Events that the full queue had no room for: the newest value of each parameter, in the order of first arrival.
+struct EventBacklog {
+  private struct Key: Hashable {
+    let slot: Int32
+    let generation: UInt32
+    let parameter: Int32
+  }
+
+  private var events: [RenderEvent] = []
+  private var next = 0
+  private var places: [Key: Int] = [:]
+  /// Values that were replaced by newer ones.
+  private(set) var collapsed = 0
+
+  var isEmpty: Bool { next == events.count }
+  var first: RenderEvent? { isEmpty ? nil : events[next] }
+
+  mutating func add(_ event: RenderEvent) {
+    let key = Key(slot: event.slot, generation: event.generation, parameter: event.parameter)
+    // Triggers and events with a time of their own are never collapsed.
+    let isValue = event.parameter >= 0 && event.frame == .min
+    if isValue, let place = places[key], place >= next, events[place].frame == .min {
+      let wasContinued = events[place].isContinued
+      events[place] = event
+      events[place].isContinued = wasContinued
+      collapsed += 1
+      return
+    }
+    if isValue { places[key] = events.count }
+    events.append(event)
+  }
+
+  mutating func removeFirst() {
+    next += 1
+    if next == events.count {
+      events.removeAll(keepingCapacity: true)
+      places.removeAll(keepingCapacity: true)
+      next = 0
+    }
+  }
+}

@@ -1,0 +1,362 @@
+import BacklineDSP
+import BacklineGraph
+import BacklineRealtime
+
+/// From the store to the render thread and back: compile, offer, hear of the adoption, free.
+extension Engine {
+  // MARK: Publishing
+
+  /// Compiles what has changed and offers it to the render thread.
+  public func flush() {
+    isFlushPlanned = false
+    collect()
+    if store.isDirty { publish() }
+    if !isRendering { takeInNow() }
+    if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty { planTidy() }
+    answerWaiters()
+  }
+
+  private func publish() {
+    var carried: [AdoptionAction] = []
+    if let offered {
+      // A plan with a frame of its own keeps it; what came after waits until it has been taken.
+      if offered.isTimed && isRendering {
+        core.pointee.wantWake()
+        return
+      }
+      if let back = core.pointee.retract() {
+        carried = offered.actions
+        release(back)
+      }
+      self.offered = nil
+    }
+    let serial = nextSerial
+    nextSerial += 1
+    let alignment = align(serial)
+    fadeIn(serial)
+    let actions = carried + store.actions
+    let frame = wantedFrame ?? .min
+    wantedFrame = nil
+    let compiled = PlanCompiler.compile(store.topology, serial: serial, applyFrame: frame, actions: actions)
+    store.actions.removeAll()
+    store.isDirty = false
+    lastOffered = serial
+    offered = OfferedPlan(serial: serial, actions: actions, isTimed: frame > core.pointee.currentFrame)
+    if let back = core.pointee.offer(compiled.plan) { release(back) }
+    publishLatencies(compiled.outputReach, alignment)
+  }
+
+  private func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    plan.pointee.deallocate()
+    plan.deinitialize(count: 1)
+    plan.deallocate()
+  }
+
+  /// Gives connections the delays that align them (R6).
+  private func align(_ serial: Int32) -> [Int] {
+    let hasLines = store.topology.edges.contains { $0.isUsed && $0.lineMaximum > 0 }
+    let alignment = Alignment(store.topology)
+    if store.topology.latentCount == 0 && !hasLines { return alignment.outputLatency }
+    for index in Int32(0)..<Int32(store.topology.edges.count) {
+      let edge = store.topology.edges[Int(index)]
+      if !edge.isUsed || edge.isLeaving || edge.isDeferred { continue }
+      let wanted = alignment.delays[Int(index)]
+      if wanted == edge.delay || (wanted > 0 && edge.lineMaximum == 0 && store.newEdges.contains(index)) {
+        if wanted != edge.delay { giveLine(index, delay: wanted, isNew: true) }
+        continue
+      }
+      if wanted > edge.lineMaximum { giveLine(index, delay: wanted, isNew: false) }
+      var action = AdoptionAction(.align)
+      action.edge = edge.state
+      action.index = wanted
+      action.frames = rampFrames()
+      store.actions.append(action)
+      store.topology.edges[Int(index)].delay = wanted
+      store.unsettled.append(
+        GraphStore.Unsettled(
+          edge: index, kind: .align, frames: Int64(action.frames) + Int64(max(wanted, edge.delay)) + 1, serial: serial))
+    }
+    return alignment.outputLatency
+  }
+
+  private func giveLine(_ index: Int32, delay: Int32, isNew: Bool) {
+    let edge = store.topology.edges[Int(index)]
+    let channels = store.topology.outputChannels(edge.source, edge.sourceBus)
+    let line = UnsafeMutablePointer<AlignmentLine>.allocate(capacity: 1)
+    line.initialize(
+      to: AlignmentLine(channelCount: channels, maximum: Int(delay) * 2, delay: isNew ? Int(delay) : Int(edge.delay)))
+    if let old = lines[index] { discard(old) }
+    lines[index] = line
+    var action = AdoptionAction(.installLine)
+    action.edge = edge.state
+    action.line = line
+    store.actions.append(action)
+    store.topology.edges[Int(index)].lineMaximum = Int32(line.pointee.maximum)
+    if isNew { store.topology.edges[Int(index)].delay = delay }
+  }
+
+  /// Fades new connections in. What comes from a node that is new itself needs no fade: that node's inputs have one.
+  private func fadeIn(_ serial: Int32) {
+    for index in store.newEdges {
+      let edge = store.topology.edges[Int(index)]
+      let source = edge.source == Topology.input ? nil : store.nodes[Int(edge.source)]
+      let isFresh = source.map { $0.firstSerial >= serial && !$0.description.inputs.isEmpty } ?? false
+      var action = AdoptionAction(.fade)
+      action.edge = edge.state
+      action.value = 1
+      action.frames = isFresh ? 0 : rampFrames()
+      action.hold = action.frames == 0 ? 0 : edge.delay
+      store.actions.append(action)
+      store.unsettled.append(
+        GraphStore.Unsettled(
+          edge: index, kind: .fadeIn, frames: Int64(action.frames) + Int64(action.hold), serial: serial))
+    }
+    store.newEdges.removeAll()
+  }
+
+  private func publishLatencies(_ reach: [UInt64], _ latency: [Int]) {
+    var paths: [LatencyMap.Path] = []
+    var firstOutput = 0
+    for (bus, names) in store.ports.outputs.enumerated() {
+      var firstInput = 0
+      for (source, inputs) in store.ports.inputs.enumerated() {
+        if bus < reach.count && reach[bus] & (1 << UInt64(min(63, source))) != 0 {
+          for output in firstOutput..<firstOutput + names.count {
+            for input in firstInput..<firstInput + inputs.count {
+              paths.append(LatencyMap.Path(input: input, output: output, frames: latency[bus]...latency[bus]))
+            }
+          }
+        }
+        firstInput += inputs.count
+      }
+      firstOutput += names.count
+    }
+    let new = LatencyMap(paths)
+    if new == latencies { return }
+    latencies = new
+    hosting.host?.setLatencies(new)
+  }
+
+  // MARK: Hearing back
+
+  /// Takes in what the render thread has reported and given back.
+  func collect() {
+    while let report = core.pointee.takeReport() {
+      switch report.kind {
+      case .adopted:
+        if let offered, report.value >= offered.serial { self.offered = nil }
+        for index in store.unsettled.indices where store.unsettled[index].end == nil {
+          if store.unsettled[index].serial <= report.value {
+            store.unsettled[index].end = report.frame + store.unsettled[index].frames
+          }
+        }
+      case .eventTaken:
+        if report.value > 0 { emit(.late(frames: Int(report.value))) }
+      case .nonFinite:
+        if let node = store.nodes[Int(report.value)] { emit(.nonFinite(node: node.name)) }
+      }
+    }
+    while let plan = core.pointee.takeRetired() { release(plan) }
+    let serial = core.pointee.currentSerial
+    if let first = garbage.first, first.serial <= serial {
+      let count = garbage.prefix { $0.serial <= serial }.count
+      for item in garbage.prefix(count) { item.free() }
+      garbage.removeFirst(count)
+    }
+  }
+
+  /// Frees something once no plan holds it any more: when the plan after next edits has been taken.
+  func discard(_ free: @escaping () -> Void) { garbage.append((nextSerial, free)) }
+
+  func discard(_ line: UnsafeMutablePointer<AlignmentLine>) {
+    discard {
+      line.pointee.deallocate()
+      line.deallocate()
+    }
+  }
+
+  func free(_ node: GraphNode) {
+    (node.instance.control as? any UnitControl)?.end()
+    node.instance.deallocate()
+    node.state.deallocate()
+    node.readings.deallocate()
+    if let line = node.dryLine {
+      line.pointee.deallocate()
+      line.deallocate()
+    }
+  }
+
+  func free(_ edge: UnsafeMutablePointer<EdgeState>) {
+    edge.pointee.deallocate()
+    edge.deallocate()
+  }
+
+  /// What a host would do at the beginning of a cycle, done here while none renders.
+  func takeInNow() {
+    core.pointee.alignToQuantum()
+    while core.pointee.waitingEvents > 0 || offered != nil {
+      let before = (core.pointee.waitingEvents, core.pointee.currentSerial)
+      core.pointee.takeIn()
+      collect()
+      sendBacklog()
+      if before == (core.pointee.waitingEvents, core.pointee.currentSerial) { break }
+    }
+    answerWaiters()
+  }
+
+  // MARK: Waiting
+
+  /// Calls `completion` when the render thread has taken every edit and every value that was sent before; at once where no audio
+  /// runs.
+  public func sync(_ completion: @escaping @Sendable () -> Void) {
+    flush()
+    let waiter = Waiter(serial: store.isDirty ? nextSerial : lastOffered, events: sentEvents, completion: completion)
+    if isTaken(waiter) {
+      completion()
+    } else {
+      waiters.append(waiter)
+      core.pointee.wantWake()
+    }
+  }
+
+  private func isTaken(_ waiter: Waiter) -> Bool {
+    if !isRendering { return true }
+    return core.pointee.currentSerial >= waiter.serial && backlog.isEmpty
+      && sentEvents - core.pointee.waitingEvents >= waiter.events
+  }
+
+  func answerWaiters() {
+    if waiters.isEmpty { return }
+    let taken = waiters.filter { isTaken($0) }
+    waiters.removeAll { isTaken($0) }
+    for waiter in taken { waiter.completion() }
+    if !waiters.isEmpty { core.pointee.wantWake() }
+  }
+
+  /// The render thread has been heard of.
+  func wake() {
+    collect()
+    sendBacklog()
+    if store.isDirty { flush() }
+    answerWaiters()
+  }
+
+  // MARK: Tidying
+
+  func planTidy() {
+    if tidyTimer != nil { return }
+    tidyTimer = later(isRendering ? 0.01 : 0) { $0.tidy() }
+  }
+
+  /// Draws out of the plan what has faded, rung out or settled.
+  func tidy() {
+    tidyTimer = nil
+    collect()
+    sendBacklog()
+    let now = core.pointee.currentFrame
+    let ended = store.unsettled.filter { isEnded($0, now) }
+    if !ended.isEmpty {
+      store.unsettled.removeAll { isEnded($0, now) }
+      for item in ended { settle(item) }
+    }
+    endGhosts(now)
+    startDeferred()
+    if store.isDirty {
+      flush()
+    } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {
+      planTidy()
+    }
+  }
+
+  /// Does what the tidying timer would do, now.
+  public func tidyNow() {
+    if let tidyTimer { executor.cancel(tidyTimer) }
+    tidy()
+  }
+
+  private func isEnded(_ item: GraphStore.Unsettled, _ now: Int64) -> Bool {
+    guard let end = item.end else { return false }
+    return !isRendering || end <= now
+  }
+
+  private func settle(_ item: GraphStore.Unsettled) {
+    let edge = store.topology.edges[Int(item.edge)]
+    switch item.kind {
+    case .fadeOut:
+      removeEdge(item.edge)
+    case .fadeIn:
+      if edge.isUsed && !edge.isLeaving {
+        store.topology.edges[Int(item.edge)].isSettled = true
+        if edge.isIdentity && edge.lineMaximum == 0 && !edge.isFeedback { store.isDirty = true }
+      }
+    case .align:
+      let isMoving = store.unsettled.contains { $0.edge == item.edge && $0.kind == .align }
+      if edge.isUsed && !isMoving && edge.delay == 0, let line = lines.removeValue(forKey: item.edge) {
+        var action = AdoptionAction(.removeLine)
+        action.edge = edge.state
+        store.actions.append(action)
+        store.topology.edges[Int(item.edge)].lineMaximum = 0
+        discard(line)
+        store.isDirty = true
+      }
+    }
+  }
+
+  private func removeEdge(_ index: Int32) {
+    guard let state = store.topology.edges[Int(index)].state else { return }
+    store.topology.removeEdge(index)
+    store.unsettled.removeAll { $0.edge == index }
+    store.deferredEdges.removeAll { $0 == index }
+    store.newEdges.removeAll { $0 == index }
+    maps[index] = nil
+    lines[index] = nil
+    store.isDirty = true
+    discard { [self] in free(state) }
+  }
+
+  private func endGhosts(_ now: Int64) {
+    if store.ghosts.isEmpty { return }
+    var ended: [GraphStore.Ghost] = []
+    for index in store.ghosts.indices {
+      let ghost = store.ghosts[index]
+      let deadline = ghost.deadline ?? now + Int64(Self.longestTail * sampleRate)
+      store.ghosts[index].deadline = deadline
+      let hasInputs = !ghost.node.description.inputs.isEmpty
+      let isFed = store.topology.nodes[Int(ghost.slot)].firstIncoming >= 0
+      let isHeard = store.topology.nodes[Int(ghost.slot)].firstOutgoing >= 0
+      let isQuiet = ghost.node.isGrowing || ghost.node.isBypassed || NodeState.isAtRest(ghost.node.state)
+      let isDone = !isRendering || (hasInputs ? !isFed && (isQuiet || !isHeard) : !isHeard)
+      if isDone {
+        ended.append(ghost)
+      } else if now >= deadline {
+        for edge in store.topology.outgoing(ghost.slot) { leave(edge) }
+      }
+    }
+    for ghost in ended { end(ghost) }
+    let slots = Set(ended.map(\.slot))
+    store.ghosts.removeAll { slots.contains($0.slot) }
+  }
+
+  private func end(_ ghost: GraphStore.Ghost) {
+    let slot = ghost.slot
+    for edge in store.topology.outgoing(slot) + store.topology.incoming(slot) { removeEdge(edge) }
+    store.topology.removeNode(slot)
+    var action = AdoptionAction(.setSlot)
+    action.index = slot
+    store.actions.append(action)
+    store.isDirty = true
+    discard { [self] in free(ghost.node) }
+  }
+
+  private func startDeferred() {
+    for index in store.deferredEdges {
+      let edge = store.topology.edges[Int(index)]
+      if !edge.isUsed || edge.isLeaving { continue }
+      if store.topology.path(from: edge.target, to: edge.source, includingLeaving: true) != nil { continue }
+      store.topology.edges[Int(index)].isDeferred = false
+      store.newEdges.append(index)
+      store.isDirty = true
+    }
+    store.deferredEdges.removeAll { !store.topology.edges[Int($0)].isDeferred || !store.topology.edges[Int($0)].isUsed }
+  }
+}

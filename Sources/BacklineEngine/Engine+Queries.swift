@@ -1,0 +1,84 @@
+import BacklineDSP
+import BacklineGraph
+import CBackline
+
+/// What can be asked of an engine.
+extension Engine {
+  /// What a node is, and where its parameters are set fast.
+  public struct NodeView {
+    public let name: String
+    public let description: UnitDescription
+    public let slot: Int32
+    public let generation: UInt32
+    public let isBypassed: Bool
+    /// What a control thread may do with the unit beyond parameters.
+    public let control: (any AnyObject & Sendable)?
+  }
+
+  /// A node by its name.
+  public func node(_ name: String) throws(EngineError) -> NodeView { view(try store.node(name)) }
+
+  /// All nodes, in the order of their slots.
+  public var nodes: [NodeView] { store.nodes.compactMap { $0.map(view) } }
+
+  public var nodeCount: Int { store.liveCount }
+
+  private func view(_ node: GraphNode) -> NodeView {
+    NodeView(
+      name: node.name, description: node.description, slot: node.slot, generation: node.generation,
+      isBypassed: node.isBypassed, control: node.instance.control)
+  }
+
+  /// All connections, in the order of their destinations.
+  public var connections: [ConnectionSpecification] {
+    let slots = Array(store.topology.nodes.indices)
+    return slots.flatMap { slot in
+      store.topology.incoming(Int32(slot)).filter { store.topology.isLive($0) }
+        .map { store.specification($0, map: maps[$0]) }
+    }
+  }
+
+  /// The present value of a parameter: what was set last, or what the unit measures.
+  public func value(_ name: String, _ parameter: Int) throws(EngineError) -> Float {
+    let node = try store.node(name)
+    guard let description = self.parameter(parameter, of: node.description) else {
+      throw EngineError(.unknownParameter, "'\(name)' has no parameter number \(parameter)")
+    }
+    if description.isReadOnly { return backline_load_float(node.readings + parameter) }
+    return parameter < node.values.count ? node.values[parameter] : description.defaultValue
+  }
+
+  /// The whole graph as a value, for a preset.
+  public var graph: GraphDescription {
+    GraphDescription(
+      ports: store.ports, nodes: store.nodes.compactMap { $0?.specification }, connections: connections)
+  }
+
+  /// The next frame to be rendered.
+  public var currentFrame: Int64 { core.pointee.currentFrame }
+
+  /// Samples that were not finite, by node.
+  public var nonFiniteCounts: [(node: String, count: Int)] {
+    store.nodes.compactMap { node in
+      guard let node else { return nil }
+      let count = Int(NodeState.nonFiniteCount(node.state))
+      return count > 0 ? (node.name, count) : nil
+    }
+  }
+
+  /// The counters of the render side.
+  public var counts: (lateEvents: Int, droppedEvents: Int, nonFinite: Int) {
+    let counts = core.pointee.counts
+    return (
+      counts.lateEvents, counts.droppedEvents, counts.nonFiniteInputs + nonFiniteCounts.reduce(0) { $0 + $1.count }
+    )
+  }
+}
+
+/// A control object of a unit, told when its unit is about to be freed.
+public protocol UnitControl: AnyObject, Sendable {
+  /// Lets go of everything in the unit's memory; control queue.
+  func end()
+  /// Passes on what it is doing to the control of the unit that takes this one's place at another sample rate, then ends.
+  func handOver(to successor: (any AnyObject & Sendable)?)
+}

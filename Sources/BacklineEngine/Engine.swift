@@ -1,0 +1,231 @@
+import BacklineDSP
+import BacklineGraph
+import BacklineRealtime
+import CBackline
+
+/// The control side: owns the graph, compiles it, and tells the render thread about it. Everything runs on its control queue.
+public actor Engine {
+  /// The control queue.
+  public nonisolated let executor: ControlExecutor
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// The units that there are.
+  public nonisolated let catalog: UnitCatalog
+  /// Seconds over which edits and parameter changes are ramped (R4).
+  public nonisolated let rampTime: Double
+  /// The longest that a removed node rings out, in seconds (R5).
+  public static let longestTail = 30.0
+  public static let nodeLimit = 16_384
+  public static let connectionLimit = 65_536
+  public static let scheduledLimit = 4_096
+  static let undoLimit = 1_000
+
+  nonisolated(unsafe) let core: UnsafeMutablePointer<RenderCore>
+  let wakeDescriptor: Int32
+
+  var store = GraphStore()
+  /// The source channel maps that users gave, by connection.
+  var maps: [Int32: [Int]] = [:]
+  /// The alignment lines of connections that have one.
+  var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
+  var generations: [UInt32] = []
+  var undoStack: [[GraphEdit]] = []
+  var redoStack: [[GraphEdit]] = []
+  /// Counts the changes of the graph, so that others can tell whether what they remember still holds.
+  public internal(set) var graphVersion = 0
+
+  // Publishing
+  var nextSerial: Int32 = 1
+  var lastOffered: Int32 = 0
+  var offered: OfferedPlan?
+  var garbage: [(serial: Int32, free: () -> Void)] = []
+  var waiters: [Waiter] = []
+  var tidyTimer: ControlExecutor.Timer?
+  var sentEvents = 0
+  var backlog = EventBacklog()
+  var scheduledSent = 0
+  var latencies = LatencyMap([])
+
+  // Audio
+  public internal(set) var sampleRate = 48_000.0
+  public internal(set) var period = 0
+  public internal(set) var state = EngineState.stopped
+  public internal(set) var epoch = 0
+  public internal(set) var isMuted = false
+  var isRendering = false
+  var hosting = Hosting()
+
+  var observers: [@Sendable (EngineEvent) -> Void] = []
+
+  /// An engine without sound; `start(_:)` gives it a host.
+  public init(
+    catalog: UnitCatalog = .standard, executor: ControlExecutor = ControlExecutor(), rampTime: Double = 0.01
+  ) {
+    self.catalog = catalog
+    self.executor = executor
+    self.rampTime = rampTime
+    wakeDescriptor = backline_event_create()
+    precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
+    core = .allocate(capacity: 1)
+    core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor))
+    let descriptor = wakeDescriptor
+    executor.watch(descriptor) { [weak self] in
+      backline_event_clear(descriptor)
+      self?.assumeIsolated { $0.wake() }
+    }
+  }
+
+  /// Calls `observer` on the control queue whenever something happens.
+  public func observe(_ observer: @escaping @Sendable (EngineEvent) -> Void) { observers.append(observer) }
+
+  func emit(_ event: EngineEvent) {
+    for observer in observers { observer(event) }
+  }
+
+  /// The frames of a ramp of `seconds`; none where nobody listens.
+  func rampFrames(_ seconds: Double? = nil) -> Int32 {
+    guard isRendering else { return 0 }
+    return Int32(min(max(0, (seconds ?? rampTime) * sampleRate), Double(Int32.max / 2)).rounded())
+  }
+
+  // MARK: Transactions
+
+  /// Applies commands as one transaction: all at one frame, or none.
+  ///
+  /// At `frame`, absolute, where one is given, else as soon as the render thread gets to it.
+  public func perform(_ commands: [Command], at frame: Int64? = nil) throws(TransactionError) {
+    var transaction = Transaction(frame: frame)
+    let needsCopy = commands.count > 1 || commands.contains { if case .load = $0 { true } else { false } }
+    let before = needsCopy ? store : nil
+    let mapsBefore = needsCopy ? maps : [:]
+    for (index, command) in commands.enumerated() {
+      do throws(EngineError) {
+        try apply(command, &transaction)
+      } catch {
+        if let before { rollBack(to: before, maps: mapsBefore, transaction) }
+        throw TransactionError(index: index, error: error)
+      }
+    }
+    commit(&transaction)
+    if !transaction.inverse.isEmpty {
+      undoStack.append(transaction.inverse.reversed())
+      if undoStack.count > Self.undoLimit { undoStack.removeFirst() }
+      redoStack.removeAll()
+    }
+  }
+
+  /// One command as a transaction of its own.
+  public func perform(_ command: Command) throws(EngineError) {
+    do {
+      try perform([command])
+    } catch {
+      throw error.error
+    }
+  }
+
+  /// Takes the last change of the graph back; `notFound` where there is none.
+  public func undo() throws(EngineError) {
+    guard let edits = undoStack.popLast() else { throw EngineError(.notFound, "there is nothing to undo") }
+    redoStack.append(try replay(edits))
+  }
+
+  /// Makes the last change that was taken back again.
+  public func redo() throws(EngineError) {
+    guard let edits = redoStack.popLast() else { throw EngineError(.notFound, "there is nothing to redo") }
+    undoStack.append(try replay(edits))
+  }
+
+  /// Applies recorded edits; returns what takes them back.
+  private func replay(_ edits: [GraphEdit]) throws(EngineError) -> [GraphEdit] {
+    var transaction = Transaction(frame: nil)
+    let before = store
+    let mapsBefore = maps
+    for edit in edits {
+      do throws(EngineError) {
+        try self.edit(edit, &transaction)
+      } catch {
+        rollBack(to: before, maps: mapsBefore, transaction)
+        throw error
+      }
+    }
+    commit(&transaction)
+    emit(.valuesChanged)
+    return transaction.inverse.reversed()
+  }
+
+  private func rollBack(to before: GraphStore, maps: [Int32: [Int]], _ transaction: Transaction) {
+    for restore in transaction.restores.reversed() { restore() }
+    let edges = transaction.newEdges.compactMap { store.topology.edges[Int($0)].state }
+    store = before
+    self.maps = maps
+    for node in transaction.newNodes { free(node) }
+    for edge in edges { free(edge) }
+  }
+
+  private func commit(_ transaction: inout Transaction) {
+    if !transaction.inverse.isEmpty { graphVersion += 1 }
+    if let isMuted = transaction.isMuted { self.isMuted = isMuted }
+    sendGroup(transaction.events, at: transaction.frame)
+    if store.isDirty, let frame = transaction.frame { wantedFrame = max(wantedFrame ?? frame, frame) }
+    for change in transaction.changes { emit(.graphChanged(change.kind, name: change.name)) }
+    needsFlush()
+  }
+
+  var wantedFrame: Int64?
+  var isFlushPlanned = false
+
+  /// Publishes soon: at the end of what the control queue is doing, so that edits that arrive together are compiled together.
+  func needsFlush() {
+    if isFlushPlanned { return }
+    isFlushPlanned = true
+    later { $0.flush() }
+  }
+
+  /// Does something on the control queue after `seconds`; the next thing that it does where there are none.
+  @discardableResult
+  nonisolated func later(
+    _ seconds: Double = 0, _ work: @escaping @Sendable (isolated Engine) -> Void
+  ) -> ControlExecutor.Timer {
+    executor.schedule(after: seconds) { [weak self] in
+      guard let engine = self else { return }
+      engine.assumeIsolated { work($0) }
+    }
+  }
+
+  /// Frees everything. No host may render any more.
+  deinit {
+    executor.unwatch(wakeDescriptor)
+    core.deinitialize(count: 1)
+    core.deallocate()
+  }
+}
+
+/// What one transaction has done so far.
+struct Transaction {
+  let frame: Int64?
+  /// What takes it back, in the order of doing.
+  var inverse: [GraphEdit] = []
+  var events: [RenderEvent] = []
+  var isMuted: Bool?
+  var changes: [(kind: EngineEvent.GraphChange, name: String)] = []
+  var newNodes: [GraphNode] = []
+  var newEdges: [Int32] = []
+  /// Puts back what is not part of the store.
+  var restores: [() -> Void] = []
+
+  init(frame: Int64?) { self.frame = frame }
+}
+
+/// A plan in the mailbox.
+struct OfferedPlan {
+  let serial: Int32
+  let actions: [AdoptionAction]
+  let isTimed: Bool
+}
+
+/// Someone who waits until the render thread has taken all that was sent before.
+struct Waiter {
+  let serial: Int32
+  let events: Int
+  let completion: @Sendable () -> Void
+}

@@ -1,0 +1,100 @@
+import BacklineDSP
+import BacklineGraph
+
+/// A node as the control queue knows it.
+final class GraphNode {
+  var name: String
+  let description: UnitDescription
+  let slot: Int32
+  var generation: UInt32
+  /// The wanted values, by parameter; those of growing inputs follow, as many as have been set or connected.
+  var values: [Float]
+  var isBypassed = false
+  var instance: UnitInstance
+  var state: UnsafeMutablePointer<NodeState>
+  let readings: UnsafeMutablePointer<Float>
+  var latency = 0
+  var dryLine: UnsafeMutablePointer<AlignmentLine>?
+  /// The plan from which on the node is known to the render thread.
+  var firstSerial: Int32
+
+  init(
+    name: String, description: UnitDescription, slot: Int32, generation: UInt32, values: [Float],
+    instance: UnitInstance, state: UnsafeMutablePointer<NodeState>, readings: UnsafeMutablePointer<Float>,
+    firstSerial: Int32
+  ) {
+    self.name = name
+    self.description = description
+    self.slot = slot
+    self.generation = generation
+    self.values = values
+    self.instance = instance
+    self.state = state
+    self.readings = readings
+    self.firstSerial = firstSerial
+  }
+
+  /// What makes this node again.
+  var specification: NodeSpecification {
+    NodeSpecification(name: name, kind: description.kind, values: values, isBypassed: isBypassed)
+  }
+
+  /// A node that sums its inputs and takes as many as are connected.
+  var isGrowing: Bool { description.growingInputs != nil }
+}
+
+/// A node as an edit makes it.
+public struct NodeSpecification: Sendable, Equatable {
+  public var name: String
+  public var kind: String
+  /// By parameter index; parameters beyond the end have their defaults.
+  public var values: [Float]
+  public var isBypassed: Bool
+
+  public init(name: String, kind: String, values: [Float], isBypassed: Bool = false) {
+    self.name = name
+    self.kind = kind
+    self.values = values
+    self.isBypassed = isBypassed
+  }
+}
+
+/// A connection as an edit makes it: both buses named.
+public struct ConnectionSpecification: Sendable, Equatable, Hashable {
+  public var from: Endpoint
+  public var to: Endpoint
+  public var isFeedback: Bool
+  /// The source channel for each destination channel; `nil` where R8 decides.
+  public var map: [Int]?
+
+  public init(from: Endpoint, to: Endpoint, isFeedback: Bool = false, map: [Int]? = nil) {
+    self.from = from
+    self.to = to
+    self.isFeedback = isFeedback
+    self.map = map
+  }
+}
+
+/// The buses of the JACK side, each a list of port names.
+public struct PortLayout: Sendable, Equatable {
+  public var inputs: [[String]]
+  public var outputs: [[String]]
+
+  public init(inputs: [[String]], outputs: [[String]]) {
+    self.inputs = inputs
+    self.outputs = outputs
+  }
+
+  /// Two inputs and two outputs, each pair a bus.
+  public static let stereo = PortLayout(inputs: [["in_1", "in_2"]], outputs: [["out_1", "out_2"]])
+}
+
+/// The smallest changes that all others are made of, each with its opposite.
+enum GraphEdit {
+  case add(NodeSpecification)
+  case remove(String)
+  case rename(String, to: String)
+  case connect(ConnectionSpecification)
+  case disconnect(ConnectionSpecification)
+  case setPorts(PortLayout)
+}

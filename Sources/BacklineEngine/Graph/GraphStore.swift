@@ -1,0 +1,103 @@
+import BacklineDSP
+import BacklineGraph
+
+/// The graph with all that is on its way in or out of it, as one value: a transaction that is refused puts back the copy
+/// that was taken before it.
+struct GraphStore {
+  /// A removed node that rings out.
+  struct Ghost {
+    let slot: Int32
+    let node: GraphNode
+    /// The frame at which its outputs are faded whatever it still has to say; `nil` until it is known.
+    var deadline: Int64?
+  }
+
+  /// A connection whose fade or alignment moves.
+  struct Unsettled {
+    enum Kind { case fadeIn, fadeOut, align }
+
+    let edge: Int32
+    let kind: Kind
+    /// Frames from the adoption of the plan to the end.
+    let frames: Int64
+    let serial: Int32
+    var end: Int64?
+  }
+
+  var topology = Topology()
+  var nodes: [GraphNode?] = []
+  var byName: [String: Int32] = [:]
+  var ports = PortLayout.stereo
+  var ghosts: [Ghost] = []
+  var unsettled: [Unsettled] = []
+  /// Connections made since the last plan, not yet faded in.
+  var newEdges: [Int32] = []
+  var deferredEdges: [Int32] = []
+  /// What the next plan has to do when it is taken.
+  var actions: [AdoptionAction] = []
+  /// True when the next plan differs from the last one.
+  var isDirty = true
+  /// The nodes in the order of their names' creation, for lists.
+  var liveCount = 0
+  private var channelOffsets: [String: Int32] = [:]
+
+  init() {
+    for _ in 0..<2 { nodes.append(nil) }
+    _ = topology.insertNode(Topology.Node())
+    _ = topology.insertNode(Topology.Node())
+    byName = ["input": Topology.input, "output": Topology.output]
+    setPorts(.stereo)
+  }
+
+  /// Lays out the buses of the JACK side.
+  mutating func setPorts(_ ports: PortLayout) {
+    self.ports = ports
+    topology.nodes[0].channels = Int32(topology.channelCounts.count)
+    topology.nodes[0].outputBusCount = Int32(ports.inputs.count)
+    topology.channelCounts.append(contentsOf: ports.inputs.map { Int32($0.count) })
+    topology.nodes[1].channels = Int32(topology.channelCounts.count)
+    topology.nodes[1].inputBusCount = Int32(ports.outputs.count)
+    topology.channelCounts.append(contentsOf: ports.outputs.map { Int32($0.count) })
+  }
+
+  /// Where the channel counts of a unit's buses stand.
+  mutating func channels(of description: UnitDescription) -> Int32 {
+    if let offset = channelOffsets[description.kind] { return offset }
+    let offset = Int32(topology.channelCounts.count)
+    topology.channelCounts.append(contentsOf: description.outputs.map { Int32($0.channelCount) })
+    topology.channelCounts.append(contentsOf: description.inputs.map { Int32($0.channelCount) })
+    channelOffsets[description.kind] = offset
+    return offset
+  }
+
+  /// The name of a slot's node.
+  func name(_ slot: Int32) -> String {
+    switch slot {
+    case Topology.input: "input"
+    case Topology.output: "output"
+    default: nodes[Int(slot)]?.name ?? "?"
+    }
+  }
+
+  /// A node by its name.
+  func node(_ name: String) throws(EngineError) -> GraphNode {
+    if let slot = byName[name], let node = nodes[Int(slot)] { return node }
+    if name == "input" || name == "output" {
+      throw EngineError(.notAllowed, "'\(name)' is the JACK side: it has no unit to change")
+    }
+    throw EngineError(.unknownNode, "there is no node '\(name)': /graph/list names all")
+  }
+
+  func slot(_ name: String) throws(EngineError) -> Int32 {
+    if let slot = byName[name] { return slot }
+    throw EngineError(.unknownNode, "there is no node '\(name)': /graph/list names all")
+  }
+
+  /// The connection as the user made it.
+  func specification(_ index: Int32, map: [Int]?) -> ConnectionSpecification {
+    let edge = topology.edges[Int(index)]
+    return ConnectionSpecification(
+      from: Endpoint(name(edge.source), bus: Int(edge.sourceBus)),
+      to: Endpoint(name(edge.target), bus: Int(edge.targetBus)), isFeedback: edge.isFeedback, map: map)
+  }
+}

@@ -1,0 +1,311 @@
+import BacklineGraph
+
+/// Turns the topology into a flat plan: steps in an order in which every source comes before its readers, with buffers
+/// assigned by lifetime. The cost is linear in nodes and connections.
+struct PlanCompiler {
+  private let topology: Topology
+  private var steps: [RenderStep] = []
+  private var busChannelCount: [Int32] = []
+  private var busFirstStep: [Int32] = []
+  private var busLastStep: [Int32] = []
+  private var inputTable: [Int32] = []
+  private var mostInputs = 1
+  private var feedbackEdges: [Int32] = []
+  /// The first bus of a node's outputs; negative until it has been rendered.
+  private var firstBus: [Int32]
+  /// The JACK input buses whose sound reaches a node, one bit each, and those that reach each JACK output bus.
+  private var reach: [UInt64]
+  private(set) var outputReach: [UInt64] = []
+
+  private init(_ topology: Topology) {
+    self.topology = topology
+    firstBus = Array(repeating: -1, count: topology.nodes.count)
+    reach = Array(repeating: 0, count: topology.nodes.count)
+    steps.reserveCapacity(topology.nodes.count + 16)
+  }
+
+  /// A compiled plan, and which JACK input buses reach which JACK output bus.
+  static func compile(
+    _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction]
+  ) -> (plan: UnsafeMutablePointer<RenderPlan>, outputReach: [UInt64]) {
+    var compiler = PlanCompiler(topology)
+    compiler.emitAll()
+    let plan = UnsafeMutablePointer<RenderPlan>.allocate(capacity: 1)
+    plan.initialize(to: compiler.assignBuffers(serial: serial, applyFrame: applyFrame, actions: actions))
+    return (plan, compiler.outputReach)
+  }
+
+  // MARK: Order
+
+  private struct Frame {
+    var node: Int32
+    var edge: Int32
+  }
+
+  /// Sources before readers, a reader's sources in the order of its buses: first all that is heard, then the rest (meters).
+  private mutating func emitAll() {
+    var isEntered = Array(repeating: false, count: topology.nodes.count)
+    visit(Topology.output, &isEntered)
+    for slot in 0..<Int32(topology.nodes.count) where topology.nodes[Int(slot)].isUsed && !isEntered[Int(slot)] {
+      visit(slot, &isEntered)
+    }
+    // What a loop keeps is read before it is written anew, so the writing comes last.
+    for index in feedbackEdges {
+      let edge = topology.edges[Int(index)]
+      let bus = firstBus[Int(edge.source)] + edge.sourceBus
+      var step = RenderStep(.keep)
+      step.edge = edge.state
+      step.source = bus
+      use(bus)
+      steps.append(step)
+    }
+  }
+
+  private mutating func visit(_ start: Int32, _ isEntered: inout [Bool]) {
+    isEntered[Int(start)] = true
+    var stack = [Frame(node: start, edge: topology.nodes[Int(start)].firstIncoming)]
+    while let top = stack.last {
+      let index = top.edge
+      if index < 0 {
+        finish(top.node)
+        stack.removeLast()
+        continue
+      }
+      let edge = topology.edges[Int(index)]
+      if edge.isDeferred {
+        stack[stack.count - 1].edge = edge.nextIncoming
+        continue
+      }
+      if !edge.isFeedback && !isEntered[Int(edge.source)] {
+        isEntered[Int(edge.source)] = true
+        stack.append(Frame(node: edge.source, edge: topology.nodes[Int(edge.source)].firstIncoming))
+        continue
+      }
+      bring(index, edge)
+      stack[stack.count - 1].edge = edge.nextIncoming
+    }
+  }
+
+  // MARK: Steps
+
+  private mutating func newBus(_ channelCount: Int) -> Int32 {
+    busChannelCount.append(Int32(channelCount))
+    busFirstStep.append(Int32(steps.count))
+    busLastStep.append(Int32(steps.count))
+    return Int32(busChannelCount.count - 1)
+  }
+
+  private mutating func use(_ bus: Int32) { busLastStep[Int(bus)] = Int32(steps.count) }
+
+  /// The other connections of the same input bus that have been brought in, by the scratch bus they are summed in.
+  private var openTarget: [Int64: Int32] = [:]
+
+  /// A connection whose source has been rendered.
+  private mutating func bring(_ index: Int32, _ edge: Topology.Edge) {
+    if edge.isFeedback { feedbackEdges.append(index) } else { reach[Int(edge.target)] |= reachOf(edge) }
+    let source = edge.isFeedback ? Int32(-1) : firstBus[Int(edge.source)] + edge.sourceBus
+    let isAlone = isOnlyOne(index, edge)
+    let bus: Int32
+    if isAlone && edge.isSettled && edge.isIdentity && !edge.isFeedback && edge.lineMaximum == 0 {
+      bus = source
+    } else {
+      let key = Int64(edge.target) << 32 | Int64(edge.targetBus)
+      let open = isAlone ? nil : openTarget[key]
+      bus = open ?? newBus(topology.inputChannels(edge.target, edge.targetBus))
+      if !isAlone { openTarget[key] = bus }
+      var step = RenderStep(.gather)
+      step.edge = edge.state
+      step.source = source
+      step.target = bus
+      step.isFirst = open == nil
+      if source >= 0 { use(source) }
+      use(bus)
+      steps.append(step)
+    }
+    pending.append(Brought(target: edge.target, targetBus: edge.targetBus, bus: bus))
+    if topology.nodes[Int(edge.target)].isStreaming && isLastOfBus(edge) { accumulate(edge, bus) }
+  }
+
+  private struct Brought {
+    var target: Int32
+    var targetBus: Int32
+    var bus: Int32
+  }
+
+  /// Connections brought in for nodes that have not been rendered yet, innermost node last.
+  private var pending: [Brought] = []
+
+  private func isOnlyOne(_ index: Int32, _ edge: Topology.Edge) -> Bool {
+    let before = edge.previousIncoming, after = edge.nextIncoming
+    return !(before >= 0 && topology.edges[Int(before)].targetBus == edge.targetBus)
+      && !(after >= 0 && topology.edges[Int(after)].targetBus == edge.targetBus)
+  }
+
+  private func isLastOfBus(_ edge: Topology.Edge) -> Bool {
+    var after = edge.nextIncoming
+    while after >= 0 && topology.edges[Int(after)].targetBus == edge.targetBus {
+      if !topology.edges[Int(after)].isDeferred { return false }
+      after = topology.edges[Int(after)].nextIncoming
+    }
+    return true
+  }
+
+  private mutating func accumulate(_ edge: Topology.Edge, _ bus: Int32) {
+    let target = Int(edge.target)
+    var step = RenderStep(.accumulate)
+    step.node = topology.nodes[target].state
+    step.bus = edge.targetBus
+    step.source = bus
+    if firstBus[target] < 0 {
+      step.isFirst = true
+      firstBus[target] = newBus(topology.outputChannels(edge.target, 0))
+    }
+    step.target = firstBus[target]
+    use(bus)
+    use(step.target)
+    steps.append(step)
+  }
+
+  private func reachOf(_ edge: Topology.Edge) -> UInt64 {
+    edge.source == Topology.input ? 1 << UInt64(min(63, edge.sourceBus)) : reach[Int(edge.source)]
+  }
+
+  /// All of a node's connections are there: renders it.
+  private mutating func finish(_ slot: Int32) {
+    switch slot {
+    case Topology.input: finishInput()
+    case Topology.output: finishOutput()
+    default: finishNode(slot)
+    }
+    while let last = pending.last, last.target == slot { pending.removeLast() }
+  }
+
+  private mutating func finishInput() {
+    var port: Int32 = 0
+    for bus in 0..<topology.nodes[0].outputBusCount {
+      let channels = topology.outputChannels(Topology.input, bus)
+      let new = newBus(channels)
+      if bus == 0 { firstBus[0] = new }
+      var step = RenderStep(.input)
+      step.target = new
+      step.firstInput = port
+      steps.append(step)
+      port += Int32(channels)
+    }
+  }
+
+  private func broughtBus(_ slot: Int32, _ bus: Int32) -> Int32? {
+    var index = pending.count - 1
+    while index >= 0 && pending[index].target == slot {
+      if pending[index].targetBus == bus { return pending[index].bus }
+      index -= 1
+    }
+    return nil
+  }
+
+  private mutating func finishOutput() {
+    var port: Int32 = 0
+    let busCount = topology.nodes[Int(Topology.output)].inputBusCount
+    outputReach = (0..<busCount).map { bus in
+      topology.incoming(Topology.output).reduce(0) { mask, index in
+        let edge = topology.edges[Int(index)]
+        let counts = edge.targetBus == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
+        return counts ? mask | reachOf(edge) : mask
+      }
+    }
+    for bus in 0..<busCount {
+      let channels = topology.inputChannels(Topology.output, bus)
+      var step = RenderStep(.output)
+      step.firstInput = port
+      step.outputCount = Int32(channels)
+      if let source = broughtBus(Topology.output, bus) {
+        step.source = source
+        use(source)
+      }
+      steps.append(step)
+      port += Int32(channels)
+    }
+  }
+
+  private mutating func finishNode(_ slot: Int32) {
+    let node = topology.nodes[Int(slot)]
+    var step = RenderStep(.render)
+    step.node = node.state
+    step.firstInput = Int32(inputTable.count)
+    if !node.isStreaming {
+      step.inputCount = node.inputBusCount
+      let first = inputTable.count
+      for bus in 0..<node.inputBusCount {
+        inputTable.append(-1 - Int32(topology.inputChannels(slot, bus)))
+      }
+      var index = pending.count - 1
+      while index >= 0 && pending[index].target == slot {
+        inputTable[first + Int(pending[index].targetBus)] = pending[index].bus
+        use(pending[index].bus)
+        index -= 1
+      }
+    }
+    mostInputs = max(mostInputs, Int(step.inputCount))
+    step.outputCount = node.outputBusCount
+    if firstBus[Int(slot)] < 0 {
+      for bus in 0..<node.outputBusCount {
+        let new = newBus(topology.outputChannels(slot, bus))
+        if bus == 0 { firstBus[Int(slot)] = new }
+      }
+    } else {
+      use(firstBus[Int(slot)])
+    }
+    step.target = max(0, firstBus[Int(slot)])
+    steps.append(step)
+  }
+
+  // MARK: Buffers
+
+  /// Gives every bus its buffers from its first step to its last, and takes the most lately freed ones again first, while
+  /// they are in the cache.
+  private func assignBuffers(serial: Int32, applyFrame: Int64, actions: [AdoptionAction]) -> RenderPlan {
+    let busCount = busChannelCount.count
+    var channels: [Range<Int>] = []
+    channels.reserveCapacity(busCount)
+    var next = 0
+    for count in busChannelCount {
+      channels.append(next..<next + Int(count))
+      next += Int(count)
+    }
+    // Buses begin in the order of their numbers; where they end is sorted by counting.
+    var endStart = Array(repeating: Int32(0), count: steps.count + 2)
+    for last in busLastStep { endStart[Int(last) + 1] += 1 }
+    for index in 1..<endStart.count { endStart[index] += endStart[index - 1] }
+    var ending = Array(repeating: Int32(0), count: busCount)
+    var fill = endStart
+    for bus in 0..<busCount {
+      let last = Int(busLastStep[bus])
+      ending[Int(fill[last])] = Int32(bus)
+      fill[last] += 1
+    }
+    var buffers = Array(repeating: Int32(0), count: next)
+    var free: [Int32] = []
+    var bufferCount: Int32 = 0
+    var bus = 0
+    for step in 0..<steps.count {
+      while bus < busCount && Int(busFirstStep[bus]) <= step {
+        for channel in channels[bus] {
+          if let buffer = free.popLast() {
+            buffers[channel] = buffer
+          } else {
+            buffers[channel] = bufferCount
+            bufferCount += 1
+          }
+        }
+        bus += 1
+      }
+      for index in Int(endStart[step])..<Int(endStart[step + 1]) {
+        for channel in channels[Int(ending[index])] { free.append(buffers[channel]) }
+      }
+    }
+    return RenderPlan(
+      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: steps, busChannels: channels,
+      channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable, actions: actions,
+      mostInputs: mostInputs)
+  }
+}

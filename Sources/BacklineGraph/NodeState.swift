@@ -1,0 +1,96 @@
+import BacklineDSP
+import BacklineRealtime
+import CBackline
+
+/// A node as the render thread knows it. It outlives the plans that name it, so that a change elsewhere in the graph
+/// leaves its sound alone.
+///
+/// Made and freed by the control queue; between the adoption of the first plan with it and the retirement of the last
+/// one it belongs to the render thread, but for `nonFiniteCount` and `isAtRest`, which any thread may read.
+public struct NodeState {
+  let functions: UnitFunctions
+  let unit: UnsafeMutableRawPointer
+  /// Its place in the slot table, for reports.
+  let slot: Int32
+  /// A source is rendered always; anything else sleeps while nothing comes in and its tail has ended.
+  let hasInputs: Bool
+  let rampFrames: Int32
+
+  /// True from the end of the tail to the next sample that is not zero. The unit is freshly reset then.
+  var isAsleep: Bool
+  /// The frame after the last input sample that was not zero.
+  var lastActive: Int64 = .min / 4
+  /// Silence until this frame, a quantum edge, after a sample that was not finite.
+  var mutedUntil: Int64 = .min
+  /// 0 sounding, 1 bypassed.
+  var bypass = Ramp(0)
+  /// The frames by which the unit delays, and its input delayed by as many, for bypass.
+  var latency: Int32 = 0
+  var dry: UnsafeMutablePointer<AlignmentLine>?
+
+  private var nonFiniteValue: Int64 = 0
+  private var restValue: Int64 = 0
+
+  /// The render state around a unit's instance.
+  public init(_ instance: UnitInstance, slot: Int32, hasInputs: Bool, rampFrames: Int32) {
+    functions = instance.functions
+    unit = instance.state
+    self.slot = slot
+    self.hasInputs = hasInputs
+    self.rampFrames = rampFrames
+    isAsleep = hasInputs && instance.functions.accumulate == nil
+  }
+
+  /// True for a unit that sums its inputs one by one.
+  var isStreaming: Bool { @_noLocks get { functions.accumulate != nil } }
+
+  /// True while the node is bypassed and no ramp runs.
+  var isFullyBypassed: Bool { @_noLocks get { bypass.isSettled && bypass.value == 1 } }
+
+  /// The times that samples were not finite. Any thread.
+  public static func nonFiniteCount(_ node: UnsafeMutablePointer<NodeState>) -> Int64 {
+    backline_load_int(&node.pointee.nonFiniteValue)
+  }
+
+  /// True when nothing sounds in the node any more. Any thread.
+  public static func isAtRest(_ node: UnsafeMutablePointer<NodeState>) -> Bool {
+    backline_load_int(&node.pointee.restValue) != 0
+  }
+
+  @_noLocks
+  mutating func countNonFinite() { backline_store_int(&nonFiniteValue, nonFiniteValue &+ 1) }
+
+  @_noLocks
+  mutating func publishRest(_ isAtRest: Bool) {
+    let value: Int64 = isAtRest ? 1 : 0
+    if restValue != value { backline_store_int(&restValue, value) }
+  }
+
+  /// Puts the unit to sleep: nothing of past sound is left.
+  @_noLocks
+  mutating func sleep() {
+    backline_reset(functions.reset, unit)
+    isAsleep = true
+  }
+
+  /// Takes an event at its frame.
+  @_noLocks
+  mutating func take(_ event: RenderEvent) {
+    switch event.parameter {
+    case RenderEvent.Target.bypass:
+      if isFullyBypassed && event.value == 0 {
+        // What the unit held when it was bypassed is long past.
+        if hasInputs && !isStreaming { sleep() } else { backline_reset(functions.reset, unit) }
+      }
+      bypass.move(to: event.value, over: event.rampFrames)
+    case RenderEvent.Target.reset:
+      backline_reset(functions.reset, unit)
+      if let dry { dry.pointee.clear() }
+      if hasInputs && !isStreaming { isAsleep = true }
+    default:
+      // Nobody hears a ramp in a unit that sleeps, and its clock stands still.
+      let isUnheard = isAsleep || isFullyBypassed
+      backline_set(functions.set, unit, event.parameter, event.value, isUnheard ? 0 : event.rampFrames)
+    }
+  }
+}

@@ -1,0 +1,402 @@
+import BacklineDSP
+import BacklineRealtime
+import CBackline
+import Synchronization
+
+/// The render side as a whole: all that the process callback touches hangs on this one structure.
+///
+/// It lives in memory of its own. The control queue reaches it through the mailboxes in `exchange` only; the rest belongs
+/// to whoever renders: the host's thread while a host runs, else the control queue.
+public struct RenderCore: ~Copyable {
+  /// What passes between the control queue and the render thread.
+  public struct Exchange: ~Copyable {
+    /// The plan to run next.
+    let next = Atomic<UInt>(0)
+    /// From which frame: read before the plan is taken, so that it can be taken back until then.
+    let nextFrame = Atomic<Int64>(0)
+    /// Set by the control queue when it wants to hear of the coming cycle.
+    let isWakeWanted = Atomic<Bool>(false)
+    /// The next frame to be rendered.
+    let frame = Atomic<Int64>(0)
+    /// The serial number of the plan that runs.
+    let serial = Atomic<Int32>(0)
+    /// Events with a frame of their own that have been taken.
+    let scheduledTaken = Atomic<Int>(0)
+    let lateEvents = Atomic<Int>(0)
+    let droppedEvents = Atomic<Int>(0)
+    let droppedReports = Atomic<Int>(0)
+    let nonFiniteInputs = Atomic<Int>(0)
+  }
+
+  public let exchange = Exchange()
+  let events: UnsafeMutablePointer<RingQueue<RenderEvent>>
+  let reports: UnsafeMutablePointer<RingQueue<RenderReport>>
+  let retired: UnsafeMutablePointer<RingQueue<UInt>>
+  let wakeDescriptor: Int32
+
+  private var plan: UnsafeMutablePointer<RenderPlan>?
+  /// A plan that was taken from the mailbox too early, in a race with one that replaced it.
+  private var held: UnsafeMutablePointer<RenderPlan>?
+  private var heap: EventHeap
+  private let slots: UnsafeMutablePointer<Slot>
+  private var frame: Int64 = 0
+  private var master = Ramp(1)
+
+  struct Slot {
+    var node: UnsafeMutablePointer<NodeState>?
+    var generation: UInt32
+  }
+
+  /// Nodes that there can be.
+  public static var slotCount: Int { @_noLocks get { 32_768 } }
+  /// Events that can wait in the queue, and scheduled ones for a later frame.
+  static let eventCapacity = 16_384
+  static let scheduledCapacity = 16_384
+  /// Events taken in one cycle, so that a flood costs a bounded time.
+  static var eventsPerCycle: Int { @_noLocks get { 1_024 } }
+
+  /// An empty core; `wakeDescriptor` is an eventfd.
+  public init(wakeDescriptor: Int32) {
+    self.wakeDescriptor = wakeDescriptor
+    events = .allocate(capacity: 1)
+    events.initialize(to: RingQueue(capacity: Self.eventCapacity))
+    reports = .allocate(capacity: 1)
+    reports.initialize(to: RingQueue(capacity: Self.eventCapacity))
+    retired = .allocate(capacity: 1)
+    retired.initialize(to: RingQueue(capacity: 64))
+    heap = EventHeap(capacity: Self.scheduledCapacity)
+    slots = .allocate(capacity: Self.slotCount)
+    slots.initialize(repeating: Slot(node: nil, generation: 0), count: Self.slotCount)
+  }
+
+  deinit {
+    events.deinitialize(count: 1)
+    events.deallocate()
+    reports.deinitialize(count: 1)
+    reports.deallocate()
+    retired.deinitialize(count: 1)
+    retired.deallocate()
+    heap.deallocate()
+    slots.deallocate()
+  }
+
+  // MARK: A cycle
+
+  /// Renders one host cycle of any length.
+  @_noLocks
+  public mutating func render(_ cycle: borrowing HostCycle) {
+    takeIn()
+    var offset = 0
+    let total = Int(cycle.frameCount)
+    while offset < total {
+      adoptDue()
+      takeDue()
+      let count = sliceLength(limit: total &- offset)
+      if let plan {
+        run(plan, cycle, offset: offset, count: count)
+      } else {
+        for port in 0..<Int(cycle.outputCount) {
+          backline_zero(cycle.outputs.unsafelyUnwrapped[port] + offset, Int64(count))
+        }
+      }
+      frame &+= Int64(count)
+      offset &+= count
+    }
+    exchange.frame.store(frame, ordering: .releasing)
+  }
+
+  /// Takes what waits, without rendering: the beginning of a cycle, and all of it while no host runs.
+  @_noLocks
+  public mutating func takeIn() {
+    adoptDue()
+    takeEvents()
+    if exchange.isWakeWanted.load(ordering: .relaxed) && exchange.isWakeWanted.exchange(false, ordering: .acquiring) {
+      backline_wake(wakeDescriptor)
+    }
+  }
+
+  @_noLocks
+  mutating func moveToEdge() {
+    frame = Quantum.ceiling(frame)
+    exchange.frame.store(frame, ordering: .releasing)
+  }
+
+  mutating func moveMaster(_ target: Float, from start: Float, over frames: Int32) {
+    master = Ramp(start)
+    master.move(to: target, over: frames)
+  }
+
+  /// The frames until something has to happen, at most a slice.
+  @_noLocks
+  private func sliceLength(limit: Int) -> Int {
+    var length = min(limit, plan == nil ? RenderPlan.maximumSlice : Int(plan.unsafelyUnwrapped.pointee.sliceLimit))
+    let event = heap.firstFrame
+    if event > frame { length = Int(min(Int64(length), event &- frame)) }
+    let planFrame = nextPlanFrame()
+    if planFrame > frame { length = Int(min(Int64(length), planFrame &- frame)) }
+    return length
+  }
+
+  // MARK: Plans
+
+  /// The frame at which the waiting plan has to be taken; the largest number where none waits.
+  @_noLocks
+  private func nextPlanFrame() -> Int64 {
+    if let held { return dueFrame(held.pointee.applyFrame) }
+    if exchange.next.load(ordering: .acquiring) == 0 { return Int64.max }
+    return dueFrame(exchange.nextFrame.load(ordering: .acquiring))
+  }
+
+  /// A plan that asks for a frame in the future gets exactly that one, any other the next quantum edge.
+  @_noLocks
+  private func dueFrame(_ wanted: Int64) -> Int64 { wanted > frame ? wanted : Quantum.ceiling(frame) }
+
+  @_noLocks
+  private mutating func adoptDue() {
+    while nextPlanFrame() <= frame {
+      if held == nil {
+        guard
+          let taken = UnsafeMutablePointer<RenderPlan>(
+            bitPattern: exchange.next.exchange(0, ordering: .acquiring))
+        else { return }
+        held = taken
+        if dueFrame(taken.pointee.applyFrame) > frame { return }
+      }
+      guard let next = held else { return }
+      if retired.pointee.count == retired.pointee.capacity { return }
+      held = nil
+      adopt(next)
+    }
+  }
+
+  @_noLocks
+  private mutating func adopt(_ next: UnsafeMutablePointer<RenderPlan>) {
+    for index in 0..<next.pointee.actionCount { perform(next.pointee.actions + index) }
+    if let plan { _ = retired.pointee.push(UInt(bitPattern: plan)) }
+    plan = next
+    exchange.serial.store(next.pointee.serial, ordering: .releasing)
+    report(RenderReport(.adopted, value: next.pointee.serial, frame: frame))
+  }
+
+  @_noLocks
+  private mutating func perform(_ action: UnsafeMutablePointer<AdoptionAction>) {
+    let edge = action.pointee.edge
+    switch action.pointee.kind {
+    case .setSlot:
+      let at = slots + Int(action.pointee.index)
+      at.initialize(to: Slot(node: action.pointee.node, generation: action.pointee.generation))
+    case .fade:
+      edge?.pointee.hold = action.pointee.hold
+      edge?.pointee.fade.move(to: action.pointee.value, over: action.pointee.frames)
+    case .installLine:
+      if let old = edge?.pointee.line, let new = action.pointee.line { new.pointee.adopt(old.pointee) }
+      edge?.pointee.line = action.pointee.line
+    case .align:
+      edge?.pointee.line?.pointee.move(to: Int(action.pointee.index), over: action.pointee.frames)
+    case .removeLine:
+      edge?.pointee.line = nil
+    case .setLatency:
+      action.pointee.node?.pointee.latency = action.pointee.index
+      if let line = action.pointee.line { action.pointee.node?.pointee.dry = line }
+    case .event:
+      take(action.pointee.event)
+    }
+  }
+
+  // MARK: Events
+
+  @_noLocks
+  private mutating func takeEvents() {
+    var left = Self.eventsPerCycle
+    let serial = exchange.serial.load(ordering: .relaxed)
+    var isContinuing = false
+    while left > 0 || isContinuing, let event = events.pointee.peek() {
+      isContinuing = event.isContinued
+      // An event for a plan that has not been taken yet waits for it.
+      if event.serial &- serial > 0 { return }
+      if event.frame > frame {
+        if heap.isFull { return }
+        heap.insert(event)
+      } else {
+        take(event)
+        if event.frame != Int64.min { noteTaken(event) }
+      }
+      _ = events.pointee.pop()
+      left &-= 1
+    }
+  }
+
+  @_noLocks
+  private mutating func takeDue() {
+    while heap.firstFrame <= frame {
+      let event = heap.removeFirst()
+      take(event)
+      noteTaken(event)
+    }
+  }
+
+  @_noLocks
+  private func noteTaken(_ event: RenderEvent) {
+    let late = frame &- event.frame
+    exchange.scheduledTaken.add(1, ordering: .relaxed)
+    if late > 0 { exchange.lateEvents.add(1, ordering: .relaxed) }
+    report(
+      RenderReport(.eventTaken, value: Int32(truncatingIfNeeded: min(late, Int64(Int32.max))), frame: frame))
+  }
+
+  @_noLocks
+  private mutating func take(_ event: RenderEvent) {
+    if event.slot == RenderEvent.master {
+      master.move(to: event.value, over: event.rampFrames)
+      return
+    }
+    let slot = slots[Int(event.slot)]
+    guard slot.generation == event.generation, let node = slot.node else {
+      exchange.droppedEvents.add(1, ordering: .relaxed)
+      return
+    }
+    node.pointee.take(event)
+  }
+
+  @_noLocks
+  private func report(_ report: RenderReport) {
+    if !reports.pointee.push(report) { exchange.droppedReports.add(1, ordering: .relaxed) }
+  }
+
+  // MARK: Steps
+
+  @_noLocks
+  private mutating func run(
+    _ plan: UnsafeMutablePointer<RenderPlan>, _ cycle: borrowing HostCycle, offset: Int, count: Int
+  ) {
+    let buses = plan.pointee.buses
+    let scratch = plan.pointee.scratch
+    let masterNow = master
+    for index in 0..<plan.pointee.stepCount {
+      let step = plan.pointee.steps + index
+      switch step.pointee.kind {
+      case .render:
+        let renderer = NodeRenderer(plan, step, frame: frame, count: count)
+        resolveInputs(plan, step)
+        if renderer.render() {
+          report(RenderReport(.nonFinite, value: step.pointee.node.unsafelyUnwrapped.pointee.slot, frame: frame))
+        }
+      case .gather:
+        let edge = EdgeRenderer(plan, step, frame: frame, count: count)
+        edge.gather(
+          step.pointee.source < 0 ? nil : buses + Int(step.pointee.source), into: buses + Int(step.pointee.target),
+          isFirst: step.pointee.isFirst)
+      case .accumulate:
+        accumulate(plan, step, count: count)
+      case .keep:
+        let edge = EdgeRenderer(plan, step, frame: frame, count: count)
+        edge.keep(buses + Int(step.pointee.source))
+      case .input:
+        copyInputs(buses + Int(step.pointee.target), scratch, step, cycle, offset: offset, count: count)
+      case .output:
+        master = masterNow
+        copyOutputs(buses, step, cycle, offset: offset, count: count)
+      }
+    }
+    if !masterNow.isSettled {
+      // Each output step moved a copy by the slice's frames; all end alike.
+      master = masterNow
+      for _ in 0..<count { master.advance() }
+    }
+  }
+
+  @_noLocks
+  private func resolveInputs(_ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>) {
+    let table = plan.pointee.inputTable + Int(step.pointee.firstInput)
+    let inputs = plan.pointee.scratch.inputs
+    for bus in 0..<Int(step.pointee.inputCount) {
+      let source = Int(table[bus])
+      if source >= 0 {
+        (inputs + bus).initialize(to: plan.pointee.buses[source].buffer)
+      } else {
+        // The table tells how many channels an unconnected bus has as -1 - count.
+        (inputs + bus).initialize(
+          to: BusBuffer(
+            channels: UnsafePointer(plan.pointee.scratch.silentChannels),
+            channelCount: Int32(truncatingIfNeeded: -1 &- source), isConnected: false, isSilent: true))
+      }
+    }
+  }
+
+  @_noLocks
+  private func accumulate(
+    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>, count: Int
+  ) {
+    let node = step.pointee.node.unsafelyUnwrapped
+    guard let function = node.pointee.functions.accumulate else { return }
+    let output = plan.pointee.buses + Int(step.pointee.target)
+    if step.pointee.isFirst {
+      output.pointee.buffer.channels = UnsafePointer(output.pointee.own)
+      output.pointee.buffer.isSilent = false
+    }
+    var block = RenderBlock(
+      frame: frame, frameCount: Int32(truncatingIfNeeded: count), inputCount: 1, outputCount: 1,
+      inputs: UnsafePointer(PlanBus.buffer(plan.pointee.buses + Int(step.pointee.source))),
+      outputs: PlanBus.buffer(output))
+    backline_accumulate(function, node.pointee.unit, step.pointee.bus, step.pointee.isFirst, &block)
+  }
+
+  @_noLocks
+  private func copyInputs(
+    _ bus: UnsafeMutablePointer<PlanBus>, _ scratch: RenderScratch, _ step: UnsafeMutablePointer<RenderStep>,
+    _ cycle: borrowing HostCycle, offset: Int, count: Int
+  ) {
+    bus.pointee.buffer.channels = UnsafePointer(bus.pointee.own)
+    var isSilent = true
+    for channel in 0..<Int(bus.pointee.buffer.channelCount) {
+      let to = bus.pointee.own[channel]
+      let port = Int(step.pointee.firstInput) &+ channel
+      if port >= Int(cycle.inputCount) {
+        backline_zero(to, Int64(count))
+        continue
+      }
+      backline_copy(to, cycle.inputs.unsafelyUnwrapped[port] + offset, Int64(count))
+      if backline_has_non_finite(to, Int64(count)) {
+        for i in 0..<count where !to[i].isFinite {
+          to[i] = 0
+          exchange.nonFiniteInputs.add(1, ordering: .relaxed)
+        }
+      }
+      if backline_active_length(to, Int64(count)) > 0 { isSilent = false }
+    }
+    bus.pointee.buffer.isSilent = isSilent
+    if isSilent { bus.pointee.buffer.channels = UnsafePointer(scratch.silentChannels) }
+  }
+
+  @_noLocks
+  private mutating func copyOutputs(
+    _ buses: UnsafeMutablePointer<PlanBus>, _ step: UnsafeMutablePointer<RenderStep>, _ cycle: borrowing HostCycle,
+    offset: Int, count: Int
+  ) {
+    let start = master
+    for channel in 0..<Int(step.pointee.outputCount) {
+      let port = Int(step.pointee.firstInput) &+ channel
+      if port >= Int(cycle.outputCount) { break }
+      let to = cycle.outputs.unsafelyUnwrapped[port] + offset
+      if step.pointee.source < 0 || buses[Int(step.pointee.source)].buffer.isSilent {
+        backline_zero(to, Int64(count))
+        continue
+      }
+      let from = buses[Int(step.pointee.source)].buffer.channels[channel]
+      // Adding zero makes a negative zero positive: which silent paths were skipped must not show in the bits.
+      if start.isSettled {
+        let gain = start.value
+        for i in 0..<count { to[i] = from[i] * gain + 0 }
+      } else {
+        master = start
+        for i in 0..<count { to[i] = from[i] * master.next() + 0 }
+      }
+    }
+  }
+}
+
+/// The render entry that every host calls: `state` is the core.
+@_noLocks
+public func renderCycle(_ state: UnsafeMutableRawPointer, _ cycle: UnsafePointer<HostCycle>) {
+  state.assumingMemoryBound(to: RenderCore.self).pointee.render(cycle.pointee)
+}

@@ -1,0 +1,203 @@
+import BacklineRealtime
+import CBackline
+
+/// One bus of a plan: the samples that one step writes and later steps read.
+struct PlanBus {
+  /// What readers see: the bus's own channels, or the plan's silence.
+  var buffer: BusBuffer
+  let own: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+  /// A bus's buffer in place: it is the first thing in the bus.
+  @_noLocks
+  static func buffer(_ bus: UnsafeMutablePointer<PlanBus>) -> UnsafeMutablePointer<BusBuffer> {
+    UnsafeMutableRawPointer(bus).assumingMemoryBound(to: BusBuffer.self)
+  }
+}
+
+/// One step of a plan; the steps run in order.
+public struct RenderStep: BitwiseCopyable {
+  public enum Kind: UInt8, BitwiseCopyable {
+    /// Copies host inputs into `target`.
+    case input
+    /// Renders `node` from the buses in the input table to the buses from `target` on.
+    case render
+    /// Gives `source` to the summing `node` as its input `bus`.
+    case accumulate
+    /// Brings `source` into `target` through `edge`: channel conversion, alignment, fade.
+    case gather
+    /// Keeps `source` for the next quantum, in `edge`.
+    case keep
+    /// Copies `source` to host outputs; silence where it is negative.
+    case output
+  }
+
+  public var kind: Kind
+  /// True when `target` has to be written rather than added to.
+  public var isFirst = false
+  public var node: UnsafeMutablePointer<NodeState>?
+  public var edge: UnsafeMutablePointer<EdgeState>?
+  public var source: Int32 = -1
+  public var target: Int32 = -1
+  public var bus: Int32 = 0
+  public var firstInput: Int32 = 0
+  public var inputCount: Int32 = 0
+  public var outputCount: Int32 = 0
+
+  public init(_ kind: Kind) { self.kind = kind }
+}
+
+/// What has to happen at the frame from which a plan runs.
+public struct AdoptionAction: BitwiseCopyable {
+  public enum Kind: UInt8, BitwiseCopyable {
+    /// Puts `node` into the slot table at `index` with `generation`; a missing node empties the place.
+    case setSlot
+    /// Fades `edge` to `value` over `frames`, after `hold` frames.
+    case fade
+    /// Gives `edge` a new alignment line that takes over what the present one holds.
+    case installLine
+    /// Moves `edge`'s alignment to `index` frames over `frames`.
+    case align
+    /// Takes the alignment line off `edge`.
+    case removeLine
+    /// Gives `node` its latency in `index` and, for bypass, the line of `index` frames.
+    case setLatency
+    /// Takes `event` at this frame.
+    case event
+  }
+
+  public var kind: Kind
+  public var node: UnsafeMutablePointer<NodeState>?
+  public var edge: UnsafeMutablePointer<EdgeState>?
+  public var line: UnsafeMutablePointer<AlignmentLine>?
+  public var index: Int32 = 0
+  public var generation: UInt32 = 0
+  public var value: Float = 0
+  public var frames: Int32 = 0
+  public var hold: Int32 = 0
+  public var event = RenderEvent(slot: 0, generation: 0, parameter: 0, value: 0, rampFrames: 0, serial: 0)
+
+  public init(_ kind: Kind) { self.kind = kind }
+}
+
+/// What the render thread runs: a flat list of steps over preassigned buffers. Compiled and freed by the control queue;
+/// its lists never change, its buffers belong to whoever renders.
+public struct RenderPlan {
+  /// Counts up from plan to plan.
+  public let serial: Int32
+  /// The absolute frame from which it has to run; the next quantum edge where that has passed.
+  public let applyFrame: Int64
+  /// The longest slice: a quantum where a loop is closed, else `maximumSlice`.
+  let sliceLimit: Int32
+
+  let steps: UnsafeMutablePointer<RenderStep>
+  let stepCount: Int
+  let buses: UnsafeMutablePointer<PlanBus>
+  let inputTable: UnsafeMutablePointer<Int32>
+  let actions: UnsafeMutablePointer<AdoptionAction>
+  let actionCount: Int
+  let scratch: RenderScratch
+
+  private let samples: UnsafeMutablePointer<Float>
+  private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+  /// The longest slice in frames: buffers are this long, however long a host's period is.
+  public static var maximumSlice: Int { @_noLocks get { 256 } }
+
+  /// A cache line longer than a slice, so that equal places of many buffers do not fall into the same cache sets.
+  private static let stride = maximumSlice + 16
+
+  /// Lays a compiled list out in memory.
+  ///
+  /// `busChannels` names, for every bus, its channels by the number of the buffer.
+  public init(
+    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: [RenderStep], busChannels: [Range<Int>],
+    channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction], mostInputs: Int
+  ) {
+    self.serial = serial
+    self.applyFrame = applyFrame
+    sliceLimit = hasLoops ? Int32(Quantum.frames) : Int32(RenderPlan.maximumSlice)
+    self.steps = RenderPlan.copy(steps)
+    stepCount = steps.count
+    self.inputTable = RenderPlan.copy(inputTable)
+    self.actions = RenderPlan.copy(actions)
+    actionCount = actions.count
+    samples = SampleMemory.allocate((bufferCount + 1) * RenderPlan.stride)
+    pointers = .allocate(capacity: max(1, channelBuffers.count))
+    for (index, buffer) in channelBuffers.enumerated() {
+      (pointers + index).initialize(to: samples + (Int(buffer) + 1) * RenderPlan.stride)
+    }
+    buses = .allocate(capacity: max(1, busChannels.count))
+    for (index, channels) in busChannels.enumerated() {
+      let own = pointers + channels.lowerBound
+      let buffer = BusBuffer(
+        channels: own, channelCount: Int32(channels.count), isConnected: true, isSilent: true)
+      (buses + index).initialize(to: PlanBus(buffer: buffer, own: own))
+    }
+    scratch = RenderScratch(silence: samples, mostInputs: mostInputs)
+  }
+
+  private static func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeMutablePointer<Element> {
+    let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
+    elements.withUnsafeBufferPointer { source in
+      if let base = source.baseAddress { memory.initialize(from: base, count: source.count) }
+    }
+    return memory
+  }
+
+  /// Frees the memory, but nothing that the plan points to. Control queue, once the plan is retired.
+  public func deallocate() {
+    steps.deallocate()
+    inputTable.deallocate()
+    actions.deallocate()
+    pointers.deallocate()
+    buses.deallocate()
+    scratch.deallocate()
+    SampleMemory.free(samples)
+  }
+}
+
+/// Memory that one rendering thread needs beside a plan's buffers.
+struct RenderScratch {
+  /// Channel pointers that all lead to silence, for any bus.
+  let silentChannels: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  /// The inputs of the step that runs.
+  let inputs: UnsafeMutablePointer<BusBuffer>
+  /// Channel pointers and buses moved by an offset, for a step that renders part of a slice.
+  let movedPointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  let movedInputs: UnsafeMutablePointer<BusBuffer>
+  let movedOutputs: UnsafeMutablePointer<BusBuffer>
+  /// A slice of fade values.
+  let fade: UnsafeMutablePointer<Float>
+  /// A bus of the most channels, for delayed or kept samples.
+  let line: UnsafeMutablePointer<Float>
+  let lineChannels: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+  static let mostChannels = 32
+  static let mostOutputs = 64
+
+  init(silence: UnsafeMutablePointer<Float>, mostInputs: Int) {
+    let slice = RenderPlan.maximumSlice
+    let buses = max(1, mostInputs)
+    silentChannels = .allocate(capacity: Self.mostChannels)
+    silentChannels.initialize(repeating: silence, count: Self.mostChannels)
+    inputs = .allocate(capacity: buses)
+    movedPointers = .allocate(capacity: (buses + Self.mostOutputs) * Self.mostChannels)
+    movedInputs = .allocate(capacity: buses)
+    movedOutputs = .allocate(capacity: Self.mostOutputs)
+    fade = SampleMemory.allocate(slice)
+    line = SampleMemory.allocate(slice * Self.mostChannels)
+    lineChannels = .allocate(capacity: Self.mostChannels)
+    for channel in 0..<Self.mostChannels { (lineChannels + channel).initialize(to: line + channel * slice) }
+  }
+
+  func deallocate() {
+    silentChannels.deallocate()
+    inputs.deallocate()
+    movedPointers.deallocate()
+    movedInputs.deallocate()
+    movedOutputs.deallocate()
+    SampleMemory.free(fade)
+    SampleMemory.free(line)
+    lineChannels.deallocate()
+  }
+}
