@@ -38,6 +38,11 @@ public struct GraphDescription: Sendable, Equatable {
 public struct TransactionError: Error, Equatable, Sendable {
   public let index: Int
   public let error: EngineError
+
+  public init(index: Int, error: EngineError) {
+    self.index = index
+    self.error = error
+  }
 }
 
 /// What an engine tells those who watch it, on the control queue.
