@@ -356,7 +356,7 @@ public struct RenderCore: ~Copyable {
         continue
       }
       backline_copy(to, cycle.inputs.unsafelyUnwrapped[port] + offset, Int64(count))
-      if backline_has_non_finite(to, Int64(count)) {
+      if SampleScan.hasNonFinite(to, count) {
         for i in 0..<count where !to[i].isFinite {
           to[i] = 0
           exchange.nonFiniteInputs.add(1, ordering: .relaxed)

@@ -104,18 +104,6 @@ REALTIME_SAFE static inline int64_t backline_load_int(const int64_t *_Nonnull at
   return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
-/// True when one of `count` samples is not finite.
-REALTIME_SAFE static inline bool backline_has_non_finite(const float *_Nonnull samples, int64_t count) {
-  // The exponent bits of NaN and of both infinities are all set; an integer compare stays vectorised without -ffast-math.
-  uint32_t found = 0;
-  for (int64_t i = 0; i < count; i++) {
-    uint32_t bits;
-    memcpy(&bits, samples + i, sizeof bits);
-    found |= (uint32_t)((bits & 0x7F800000u) == 0x7F800000u);
-  }
-  return found != 0;
-}
-
 /// The number of samples up to and including the last that is not zero; 0 when all are.
 REALTIME_SAFE static inline int64_t backline_active_length(const float *_Nonnull samples, int64_t count) {
   while (count > 0 && samples[count - 1] == 0.0f) count--;
