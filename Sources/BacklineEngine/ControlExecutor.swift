@@ -22,7 +22,8 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
 
   private struct State {
     var jobs: [UnownedJob] = []
-    var handlers: [Int32: @Sendable () -> Void] = [:]
+    var readers: [Int32: @Sendable () -> Void] = [:]
+    var writers: [Int32: @Sendable () -> Void] = [:]
     var timers: [Pending] = []
     var nextTimer: UInt64 = 1
     var isEnding = false
@@ -38,7 +39,7 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
     poll = backline_poll_create()
     wakeUp = backline_event_create()
     precondition(poll >= 0 && wakeUp >= 0, "no descriptors left for the control queue")
-    _ = backline_poll_add(poll, wakeUp)
+    _ = backline_poll_set(poll, wakeUp, true, false)
     var id = pthread_t()
     // The thread keeps the executor alive until it has been told to end.
     let code = pthread_create(&id, nil, controlThread, Unmanaged.passRetained(self).toOpaque())
@@ -68,14 +69,36 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
 
   /// Calls `handler` on the queue whenever `descriptor` can be read or has been closed by its peer.
   public func watch(_ descriptor: Int32, _ handler: @escaping @Sendable () -> Void) {
-    state.withLock { $0.handlers[descriptor] = handler }
-    _ = backline_poll_add(poll, descriptor)
+    state.withLock { $0.readers[descriptor] = handler }
+    updateInterest(in: descriptor)
   }
 
   /// Stops watching; call it before the descriptor is closed.
   public func unwatch(_ descriptor: Int32) {
-    backline_poll_remove(poll, descriptor)
-    _ = state.withLock { $0.handlers.removeValue(forKey: descriptor) }
+    _ = state.withLock { $0.readers.removeValue(forKey: descriptor) }
+    updateInterest(in: descriptor)
+  }
+
+  /// Calls `handler` on the queue whenever `descriptor` has room to write: for as long as something waits to be sent only,
+  /// since an idle connection always has room.
+  public func watchWritable(_ descriptor: Int32, _ handler: @escaping @Sendable () -> Void) {
+    state.withLock { $0.writers[descriptor] = handler }
+    updateInterest(in: descriptor)
+  }
+
+  /// Stops watching for room to write; call it before the descriptor is closed.
+  public func unwatchWritable(_ descriptor: Int32) {
+    _ = state.withLock { $0.writers.removeValue(forKey: descriptor) }
+    updateInterest(in: descriptor)
+  }
+
+  private func updateInterest(in descriptor: Int32) {
+    let (reads, writes) = state.withLock { ($0.readers[descriptor] != nil, $0.writers[descriptor] != nil) }
+    if reads || writes {
+      _ = backline_poll_set(poll, descriptor, reads, writes)
+    } else {
+      backline_poll_remove(poll, descriptor)
+    }
   }
 
   // MARK: Timers
@@ -114,7 +137,7 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
   fileprivate func run() {
     backline_name_thread("control")
     let capacity = 64
-    let ready = UnsafeMutablePointer<Int32>.allocate(capacity: capacity)
+    let ready = UnsafeMutablePointer<ReadyDescriptor>.allocate(capacity: capacity)
     defer { ready.deallocate() }
     while true {
       runJobs()
@@ -122,10 +145,16 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
       if state.withLock({ $0.isEnding && $0.jobs.isEmpty }) { break }
       let count = backline_poll_wait(poll, ready, Int32(capacity), timeUntilDue())
       for index in 0..<Int(count) {
-        let descriptor = ready[index]
+        let descriptor = ready[index].descriptor
         if descriptor == wakeUp {
           backline_event_clear(wakeUp)
-        } else if let handler = state.withLock({ $0.handlers[descriptor] }) {
+          continue
+        }
+        if ready[index].isReadable, let handler = state.withLock({ $0.readers[descriptor] }) {
+          handler()
+          runJobs()
+        }
+        if ready[index].isWritable, let handler = state.withLock({ $0.writers[descriptor] }) {
           handler()
           runJobs()
         }

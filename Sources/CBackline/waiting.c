@@ -10,10 +10,12 @@ enum { MOST_EVENTS = 64 };
 
 int32_t backline_poll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-int32_t backline_poll_add(int32_t poll, int32_t descriptor) {
-  struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.fd = descriptor};
-  if (epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0) return 0;
-  return epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event);
+int32_t backline_poll_set(int32_t poll, int32_t descriptor, bool forReading, bool forWriting) {
+  struct epoll_event event = {.data.fd = descriptor};
+  if (forReading) event.events |= EPOLLIN | EPOLLRDHUP;
+  if (forWriting) event.events |= EPOLLOUT;
+  if (epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event) == 0) return 0;
+  return epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
 void backline_poll_remove(int32_t poll, int32_t descriptor) {
@@ -21,12 +23,17 @@ void backline_poll_remove(int32_t poll, int32_t descriptor) {
   epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, &unused);
 }
 
-int32_t backline_poll_wait(int32_t poll, int32_t *ready, int32_t capacity, int64_t nanoseconds) {
+int32_t backline_poll_wait(int32_t poll, ReadyDescriptor *ready, int32_t capacity, int64_t nanoseconds) {
   struct epoll_event events[MOST_EVENTS];
   struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
   int32_t count =
       epoll_pwait2(poll, events, capacity < MOST_EVENTS ? capacity : MOST_EVENTS, nanoseconds < 0 ? NULL : &time, NULL);
-  for (int32_t i = 0; i < count; i++) ready[i] = events[i].data.fd;
+  for (int32_t i = 0; i < count; i++) {
+    uint32_t what = events[i].events;
+    ready[i] = (ReadyDescriptor){.descriptor = events[i].data.fd,
+                                 .isReadable = (what & (EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP)) != 0,
+                                 .isWritable = (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0};
+  }
   return count < 0 ? 0 : count;
 }
 

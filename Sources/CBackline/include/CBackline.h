@@ -2,6 +2,8 @@
 // render code call. Everything marked REALTIME_SAFE neither allocates, locks nor waits.
 #pragma once
 
+#include "CBacklineSockets.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,12 +138,18 @@ bool backline_set_realtime_priority(int32_t priority);
 
 /// An epoll descriptor, or -1.
 int32_t backline_poll_create(void);
-/// Watches `descriptor` for input and hang-up; 0 or -1.
-int32_t backline_poll_add(int32_t poll, int32_t descriptor);
+/// A descriptor that is ready, and what for. One that has been closed by its peer or has failed is ready for both.
+typedef struct ReadyDescriptor {
+  int32_t descriptor;
+  bool isReadable;
+  bool isWritable;
+} ReadyDescriptor;
+/// Watches `descriptor` for input and hang-up, for room to write, or for both, in place of what it was watched for; 0 or -1.
+int32_t backline_poll_set(int32_t poll, int32_t descriptor, bool forReading, bool forWriting);
 void backline_poll_remove(int32_t poll, int32_t descriptor);
 /// Waits until one of the descriptors is ready or `nanoseconds` have passed (for ever where negative). Fills `ready` with
 /// up to `capacity` descriptors and returns how many.
-int32_t backline_poll_wait(int32_t poll, int32_t *_Nonnull ready, int32_t capacity, int64_t nanoseconds);
+int32_t backline_poll_wait(int32_t poll, ReadyDescriptor *_Nonnull ready, int32_t capacity, int64_t nanoseconds);
 /// A non-blocking eventfd, or -1.
 int32_t backline_event_create(void);
 /// Takes the count out of an eventfd.
