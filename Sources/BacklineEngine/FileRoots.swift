@@ -13,7 +13,8 @@ public struct FileRoots: Sendable, Equatable {
     var resolved: [String] = []
     for folder in folders {
       guard let path = Self.resolve(folder) else {
-        throw EngineError(.notFound, "the folder \(quoted(folder)) cannot be opened: \(Self.reason()); name one that is there")
+        throw EngineError(
+          .notFound, "the folder \(quoted(folder)) cannot be opened: \(Self.reason()); name one that is there")
       }
       resolved.append(path)
     }

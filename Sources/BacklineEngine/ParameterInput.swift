@@ -15,7 +15,9 @@ extension ParameterDescription {
   /// Continuous parameters take any finite number in range, as the nearest `Float`. Counts, indices of choices and switches have
   /// to be exact; choices also go by name, switches by true and false. What a unit measures cannot be set.
   public func resolve(_ input: ParameterInput) throws(EngineError) -> Float {
-    if isReadOnly { throw EngineError(.notAllowed, "`\(name)` is measured by the unit and cannot be set; leave it out") }
+    if isReadOnly {
+      throw EngineError(.notAllowed, "`\(name)` is measured by the unit and cannot be set; leave it out")
+    }
     switch (kind, input) {
     case (_, .int(let value)):
       return try kind == .continuous ? continuous(Double(value)) : whole(Double(value))

@@ -33,7 +33,9 @@ enum PresetFileName {
 
   /// The preset's name that a file name stands for; `nil` where the file is no preset.
   static func name(of file: String) -> String? {
-    guard file.hasSuffix(ending), !file.hasSuffix(".schema.json"), !file.hasPrefix("."), file.utf8.count > ending.utf8.count else { return nil }
+    guard file.hasSuffix(ending), !file.hasSuffix(".schema.json"), !file.hasPrefix("."),
+      file.utf8.count > ending.utf8.count
+    else { return nil }
     let stem = String(file.dropLast(ending.count))
     guard let name = decoded(stem), (try? make(name)) == file else { return stem }
     return name

@@ -96,7 +96,9 @@ extension JSONParser {
     }
     let end = position
     position = start
-    guard end - start <= limits.numberLength else { throw failure("a number has at most \(limits.numberLength) digits") }
+    guard end - start <= limits.numberLength else {
+      throw failure("a number has at most \(limits.numberLength) digits")
+    }
     // Why not strtod: that follows the locale. Double's own reading rounds exactly and does not.
     guard let value = Double(String(decoding: bytes[start..<end], as: UTF8.self)), value.isFinite else {
       throw failure("the number is too large")

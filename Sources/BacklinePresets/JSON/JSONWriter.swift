@@ -3,7 +3,8 @@ import BacklineEngine
 /// Writes JSON.
 public enum JSONWriter {
   public enum Style: Sendable {
-    /// For people: two spaces a level; what holds no list or object and fits stands on one line. Ends with a new line.
+    /// For people: two spaces a level; lists of scalars, and objects of scalars and such lists, stand on one line where they
+    /// fit. Ends with a new line.
     case pretty
     /// One line without spaces, nothing at the end.
     case compact
@@ -120,10 +121,12 @@ public enum JSONWriter {
   }
 
   private static func isFlat(_ value: JSONOutput) -> Bool {
-    switch value {
-    case .array(let elements): elements.allSatisfy(isScalar)
-    case .object(let members): members.allSatisfy { isScalar($0.value) }
-    default: true
-    }
+    if case .object(let members) = value { return members.allSatisfy { isFlatList($0.value) } }
+    return isFlatList(value)
+  }
+
+  private static func isFlatList(_ value: JSONOutput) -> Bool {
+    if case .array(let elements) = value { return elements.allSatisfy(isScalar) }
+    return isScalar(value) || isEmpty(value)
   }
 }

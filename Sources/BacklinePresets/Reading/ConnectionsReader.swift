@@ -112,7 +112,8 @@ struct ConnectionsReader {
     } else if let from, let to, draft.to.place.growingCount == nil, !Self.fits(from, to) {
       problems.add(
         draft.place, draft.path,
-        "\(from) channels do not fit \(to); go through a mixer, or add \"map\" with a source channel for each of the \(to)")
+        "\(from) channels do not fit \(to); go through a mixer, or add \"map\" with a source channel for each of the \(to)"
+      )
     }
     return Preset.Connection(
       from: Preset.Endpoint(draft.from.place.name, bus: draft.fromBus),

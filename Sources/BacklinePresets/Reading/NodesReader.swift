@@ -106,7 +106,8 @@ struct NodesReader {
   }
 
   private func unknownParameter(_ name: String, _ unit: UnitDescription) -> String {
-    let hint = unit.nearestParameterName(name).map { "did you mean `\($0)`?" } ?? "`backline units \(unit.kind)` lists them"
+    let hint =
+      unit.nearestParameterName(name).map { "did you mean `\($0)`?" } ?? "`backline units \(unit.kind)` lists them"
     return "`\(unit.kind)` has no such parameter; \(hint)"
   }
 }

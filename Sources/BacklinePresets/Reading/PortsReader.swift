@@ -40,7 +40,8 @@ struct PortsReader {
     }
     let count = buses.reduce(0) { $0 + $1.count }
     if count > limits.ports {
-      problems.add(value.place, object.path(key), "\(count) ports are more than the \(limits.ports) allowed; remove some")
+      problems.add(
+        value.place, object.path(key), "\(count) ports are more than the \(limits.ports) allowed; remove some")
     }
     return buses
   }
@@ -73,6 +74,7 @@ struct PortsReader {
     if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       return "the name of a port has no control characters; remove them"
     }
-    return names.insert(name).inserted ? nil : "a port \(quoted(name)) is there already; all ports of a client differ in name"
+    return names.insert(name).inserted
+      ? nil : "a port \(quoted(name)) is there already; all ports of a client differ in name"
   }
 }

@@ -21,7 +21,8 @@ struct PresetObject {
     for member in members where !keys.contains(member.name) {
       problems.add(
         member.place, JSONKeyPath.member(member.name, of: path),
-        "this key is not known here\(suggestion(for: member.name, in: keys)); known are \(keys.joined(separator: ", "))")
+        "this key is not known here\(suggestion(for: member.name, in: keys)); known are \(keys.joined(separator: ", "))"
+      )
     }
   }
 
