@@ -13,6 +13,7 @@ enum AtomicFile {
     guard descriptor.number >= 0 else { throw failure(path) }
     var isPublished = false
     defer { if !isPublished { unlink(temporary) } }
+    // The old file's rights are kept where the system allows it; without them the new file has the usual ones.
     var old = stat()
     if stat(destination, &old) == 0 { _ = fchmod(descriptor.number, old.st_mode & 0o777) }
     guard descriptor.writeAll(bytes), fsync(descriptor.number) == 0 else { throw failure(path) }

@@ -15,13 +15,11 @@ public enum PresetReader {
       value = try JSONReader.read(bytes, limits: jsonLimits)
     } catch {
       problems.add(error.place, error.keyPath, error.message)
-      try problems.finish()
-      return Preset(name: "")
+      throw problems.error
     }
-    try checkIdentity(value, limits)
+    try checkIdentity(value)
     guard let root = PresetObject(value, path: JSONKeyPath.root, keys: PresetKeys.root, problems: problems) else {
-      try problems.finish()
-      return Preset(name: "")
+      throw problems.error
     }
     let preset = read(root, catalog, limits)
     try problems.finish()
@@ -29,7 +27,7 @@ public enum PresetReader {
   }
 
   /// Refuses other formats and newer versions at once: whatever else seemed wrong with such a file would mislead.
-  private static func checkIdentity(_ root: JSONValue, _ limits: PresetLimits) throws(PresetError) {
+  private static func checkIdentity(_ root: JSONValue) throws(PresetError) {
     guard root.object != nil else { return }
     let problems = ProblemCollector(limit: 1)
     if let format = root["format"], format.string != Preset.format {
@@ -65,7 +63,7 @@ public enum PresetReader {
     if let value = root.required("connections", "write \"connections\": [] for none"),
       let list = root.list(value, "connections")
     {
-      let buses = BusTable(nodes: nodes.entries, ports: preset.ports, catalog: catalog)
+      let buses = BusTable(nodes: nodes.entries, ports: preset.ports)
       var connections = ConnectionsReader(buses: buses, limits: limits, problems: root.problems)
       preset.connections = connections.read(list, at: value.place)
     }

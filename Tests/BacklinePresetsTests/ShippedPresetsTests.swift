@@ -7,6 +7,8 @@ import Testing
 struct ShippedPresetsTests {
   static let names = ["ambient", "clean-channel", "podcast-voice", "vocal"]
 
+  private let catalog = TestCatalog.standard
+
   private static let folder =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("presets").path
@@ -25,12 +27,12 @@ struct ShippedPresetsTests {
 
   @Test("every one is valid, described, and whole after being written again", arguments: names)
   func valid(name: String) throws {
-    let preset = try PresetFile.load("\(Self.folder)/\(name).json", catalog: TestCatalog.standard)
+    let preset = try PresetFile.load("\(Self.folder)/\(name).json", catalog: catalog)
     #expect(preset.description.count > 60)
     #expect(preset.connections.contains { $0.from.node == "input" })
     #expect(preset.connections.contains { $0.to.node == "output" })
-    let written = PresetWriter.write(preset, catalog: TestCatalog.standard)
-    #expect(try PresetReader.read(written, catalog: TestCatalog.standard) == preset)
+    let written = PresetWriter.write(preset, catalog: catalog)
+    #expect(try PresetReader.read(written, catalog: catalog) == preset)
     #expect(try schema().failures(JSONReader.read(written)) == [])
   }
 

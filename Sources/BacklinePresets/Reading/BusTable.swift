@@ -27,7 +27,7 @@ struct BusTable {
   private let ports: Preset.Ports
   private let numbers: [String: Int]
 
-  init(nodes: [NodesReader.Entry], ports: Preset.Ports, catalog: UnitCatalog) {
+  init(nodes: [NodesReader.Entry], ports: Preset.Ports) {
     self.nodes = nodes
     self.ports = ports
     numbers = Dictionary(nodes.indices.map { (nodes[$0].name, $0) }, uniquingKeysWith: { first, _ in first })

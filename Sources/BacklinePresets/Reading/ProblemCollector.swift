@@ -18,7 +18,11 @@ final class ProblemCollector {
 
   /// Throws what has been gathered, if anything.
   func finish() throws(PresetError) {
-    if problems.isEmpty { return }
-    throw PresetError(problems.sorted { $0.place < $1.place }.map(\.problem), omittedCount: omittedCount)
+    if !problems.isEmpty { throw error }
+  }
+
+  /// What has been gathered, in the order of the file.
+  var error: PresetError {
+    PresetError(problems.sorted { $0.place < $1.place }.map(\.problem), omittedCount: omittedCount)
   }
 }
