@@ -1,0 +1,25 @@
+/// The rule that names of nodes keep (R16).
+public enum NodeName {
+  /// The longest name in bytes of UTF-8.
+  public static let longest = 64
+  /// The names that stand for the host's side.
+  public static let reserved = ["input", "output"]
+
+  /// Refuses what cannot name a node, saying why.
+  public static func check(_ name: String) throws(EngineError) {
+    if let reason = problem(with: name) { throw EngineError(.invalidName, reason) }
+  }
+
+  private static func problem(with name: String) -> String? {
+    if name.isEmpty { return "a name has at least one letter" }
+    if name.utf8.count > longest { return "a name has at most \(longest) bytes of UTF-8; shorten it" }
+    if reserved.contains(name) { return "`\(name)` stands for the audio host; take another name" }
+    for scalar in name.unicodeScalars {
+      if scalar == " " { return "a name has no spaces; write `_` or `-` instead" }
+      if scalar == ":" { return "a name has no `:`, which begins a bus number" }
+      if "#*,/?[]{}".unicodeScalars.contains(scalar) { return "a name has no `\(scalar)`, which OSC reserves" }
+      if scalar.properties.generalCategory == .control { return "a name has no control characters" }
+    }
+    return nil
+  }
+}
