@@ -95,7 +95,7 @@ extension Engine {
       instance.reserveInputs?((values.count - description.parameters.count + perInput - 1) / perInput)
     }
     for (index, value) in values.enumerated() {
-      let parameter = self.parameter(index, of: description)
+      let parameter = description.parameter(at: index)
       if let parameter, !parameter.isReadOnly, value != parameter.defaultValue {
         instance.functions.set(instance.state, Int32(index), value, 0)
       }

@@ -4,34 +4,11 @@ import CBackline
 
 /// Parameters and the other changes that need no new plan.
 extension Engine {
-  /// A parameter's description by its index, those of growing inputs included.
-  public nonisolated func parameter(_ index: Int, of description: UnitDescription) -> ParameterDescription? {
-    if index < 0 { return nil }
-    if index < description.parameters.count { return description.parameters[index] }
-    guard let most = description.growingInputs, !description.inputParameters.isEmpty else { return nil }
-    let place = index - description.parameters.count
-    let input = place / description.inputParameters.count
-    if input >= most { return nil }
-    let model = description.inputParameters[place % description.inputParameters.count]
-    return model.renamed("input\(input)\(model.name)")
-  }
-
-  /// A parameter's index by its name.
-  public nonisolated func parameterIndex(_ name: String, of description: UnitDescription) -> Int? {
-    if let index = description.parameters.firstIndex(where: { $0.name == name }) { return index }
-    guard let most = description.growingInputs, name.hasPrefix("input") else { return nil }
-    let digits = name.dropFirst("input".count).prefix { $0.isASCII && $0.isNumber }
-    guard let input = Int(digits), String(input) == digits, input < most else { return nil }
-    let last = name.dropFirst("input".count + digits.count)
-    guard let place = description.inputParameters.firstIndex(where: { $0.name == last }) else { return nil }
-    return description.parameters.count + input * description.inputParameters.count + place
-  }
-
   /// Writes a value into a list of values by index, which grows where it has to.
   func change(
     _ values: inout [Float], _ index: Int, _ value: Float, _ description: UnitDescription
   ) throws(EngineError) {
-    guard let parameter = parameter(index, of: description) else {
+    guard let parameter = description.parameter(at: index) else {
       throw EngineError(.unknownParameter, "'\(description.kind)' has no parameter number \(index)")
     }
     if parameter.isReadOnly {
@@ -45,7 +22,7 @@ extension Engine {
       )
     }
     while values.count <= index {
-      guard let next = self.parameter(values.count, of: description) else { break }
+      guard let next = description.parameter(at: values.count) else { break }
       values.append(next.defaultValue)
     }
     values[index] = value
@@ -59,7 +36,7 @@ extension Engine {
       let perInput = max(1, node.description.inputParameters.count)
       node.instance.reserveInputs?((node.values.count - node.description.parameters.count + perInput - 1) / perInput)
     }
-    if parameter(index, of: node.description)?.affectsLatency == true { followLatency(of: node) }
+    if node.description.parameter(at: index)?.affectsLatency == true { followLatency(of: node) }
   }
 
   private func followLatency(of node: GraphNode) {
@@ -91,7 +68,7 @@ extension Engine {
   // MARK: Events
 
   func event(for node: GraphNode, _ parameter: Int, _ value: Float, _ ramp: Double?) -> RenderEvent {
-    let isStepped = self.parameter(parameter, of: node.description)?.kind == .count
+    let isStepped = node.description.parameter(at: parameter)?.kind == .count
     return RenderEvent(
       slot: node.slot, generation: node.generation, parameter: Int32(parameter), value: value,
       rampFrames: isStepped && ramp == nil ? rampFrames() : rampFrames(ramp))
@@ -103,7 +80,7 @@ extension Engine {
       return [event(for: node, Int(RenderEvent.Target.bypass), node.isBypassed ? 1 : 0, nil)]
     }
     return node.values.indices.compactMap { index in
-      guard let parameter = parameter(index, of: node.description), !parameter.isReadOnly else { return nil }
+      guard let parameter = node.description.parameter(at: index), !parameter.isReadOnly else { return nil }
       return event(for: node, index, node.isBypassed ? parameter.defaultValue : node.values[index], nil)
     }
   }

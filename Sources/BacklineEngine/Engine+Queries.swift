@@ -41,7 +41,7 @@ extension Engine {
   /// The present value of a parameter: what was set last, or what the unit measures.
   public func value(_ name: String, _ parameter: Int) throws(EngineError) -> Float {
     let node = try store.node(name)
-    guard let description = self.parameter(parameter, of: node.description) else {
+    guard let description = node.description.parameter(at: parameter) else {
       throw EngineError(.unknownParameter, "'\(name)' has no parameter number \(parameter)")
     }
     if description.isReadOnly { return backline_load_float(node.readings + parameter) }
