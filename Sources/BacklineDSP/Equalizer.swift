@@ -7,6 +7,9 @@ import CBackline
 /// needed for movement alone. Between two bands the signal is rounded to Float.
 public struct Equalizer: ProcessingUnit, ~Copyable {
   static var bandCount: Int { @_noLocks get { 16 } }
+  /// One band makes a sample at most about 60 dB larger, so even 1e30 is finite after two; the following bands limit what
+  /// they emit to 1e36, which no sound ever meets.
+  private static var unlimitedBands: Int { @_noLocks get { 2 } }
 
   public static let description = UnitDescription(
     kind: "equalizer", title: "Equalizer", summary: "Sixteen bands of parametric equalizer, each of any type.",
@@ -38,16 +41,15 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
   mutating func render(_ block: borrowing RenderBlock) {
     let count = Int(block.frameCount)
     if count <= 0 { return }
-    var span = StereoSpan(block)
-    if movingCount > 0 {
-      var cursor = QuantumCursor(frame: block.frame, count: block.frameCount)
-      while movingCount > 0 && cursor.next() {
-        if cursor.startsQuantum { beginQuantum() }
-        filter(span.piece(cursor.offset, cursor.count))
-      }
-      span = span.piece(cursor.offset &+ cursor.count, count &- cursor.offset &- cursor.count)
+    let span = StereoSpan(block)
+    var done = 0
+    var cursor = QuantumCursor(frame: block.frame, count: block.frameCount)
+    while movingCount > 0 && cursor.next() {
+      if cursor.startsQuantum { beginQuantum() }
+      filter(span.piece(cursor.offset, cursor.count))
+      done &+= cursor.count
     }
-    if span.count > 0 { filter(span) }
+    if done < count { filter(span.piece(done, count &- done)) }
     amplify(block)
     phase = Int32((block.frame &+ Int64(count)) & (Quantum.frames &- 1))
   }
@@ -61,10 +63,12 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
     var span = span
     for position in 0..<activeCount {
       let band = Int(active[position])
-      if bands[band].isMoving {
+      if movingCount > 0 && bands[band].isMoving {
         span.run(&bands[band], &sections[band])
-      } else {
+      } else if position < Self.unlimitedBands {
         span.run(&sections[band])
+      } else {
+        span.runLimited(&sections[band])
       }
       span.continueInPlace()
     }

@@ -57,7 +57,7 @@ struct StereoSpan {
     backline_stereo_store(y, leftOut + frame, rightOut + frame)
   }
 
-  /// One section whose coefficients stay.
+  /// A section whose coefficients stay.
   @_noLocks
   func run(_ section: inout BiquadSection) {
     var local = section
@@ -65,9 +65,17 @@ struct StereoSpan {
     section = local
   }
 
-  /// A band that moves.
+  /// A section whose coefficients stay, its output limited.
+  @_noLocks
+  func runLimited(_ section: inout BiquadSection) {
+    var local = section
+    for frame in 0..<max(0, count) { store(backline_stereo_limit(local.next(load(frame))), frame) }
+    section = local
+  }
+
+  /// A band that moves, its output limited.
   @_noLocks
   func run(_ band: inout EqualizerBand, _ section: inout BiquadSection) {
-    for frame in 0..<max(0, count) { store(band.next(load(frame), &section), frame) }
+    for frame in 0..<max(0, count) { store(backline_stereo_limit(band.next(load(frame), &section)), frame) }
   }
 }

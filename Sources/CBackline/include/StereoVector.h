@@ -28,6 +28,12 @@ REALTIME_SAFE static inline void backline_stereo_store(StereoVector value, float
   *right = sample[1];
 }
 
+/// The value, or ±1e36 where it is beyond.
+REALTIME_SAFE static inline StereoVector backline_stereo_limit(StereoVector value) {
+  const StereoVector most = {1e36, 1e36};
+  return __builtin_elementwise_max(__builtin_elementwise_min(value, most), -most);
+}
+
 /// The next output of a section in direct form 1. Only the last product and difference wait for the output before.
 REALTIME_SAFE static inline StereoVector backline_stereo_biquad(StereoBiquad c, StereoVector x, StereoVector x1,
                                                                 StereoVector x2, StereoVector y1, StereoVector y2) {
