@@ -2,7 +2,11 @@
 public struct UnitCatalog: Sendable {
   /// The units that come with Backline, in the order in which they are listed.
   public static let standard = UnitCatalog([
-    Gain.description
+    Gain.description,
+    Pan.description,
+    Mixer.description,
+    Equalizer.description,
+    Compressor.description,
   ])
 
   /// The descriptions in order.

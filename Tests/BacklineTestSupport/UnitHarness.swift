@@ -5,7 +5,8 @@ import CBackline
 /// Runs one unit outside any graph, cut into blocks as a test says, with parameter sets at exact frames.
 ///
 /// It does what a plan does for a unit: cuts at event frames, flushes denormals, offers connected and unconnected buses.
-/// It never skips a silent unit, so what a test sees is the unit's own arithmetic.
+/// It never skips a silent unit, so what a test sees is the unit's own arithmetic. A unit with growing inputs gets as many
+/// buses as a signal is given for.
 public final class UnitHarness {
   /// A parameter set at a frame.
   public struct Event {
@@ -27,11 +28,18 @@ public final class UnitHarness {
   public let sampleRate: Double
   public let rampFrames: Int32
   public let instance: UnitInstance
+  /// True where blocks of zeros on connected buses are announced as silent, as a plan may do.
+  public var announcesSilence = false
   private let readings: UnsafeMutablePointer<Float>
-  private var frame: Int64 = 0
+  private var frame: Int64
 
-  public init(_ description: UnitDescription, sampleRate: Double = 48_000, parameters: [String: Float] = [:]) {
+  /// A new instance with these parameters, the others at their defaults, that renders from `startFrame` on.
+  public init(
+    _ description: UnitDescription, sampleRate: Double = 48_000, parameters: [String: Float] = [:],
+    startFrame: Int64 = 0
+  ) {
     self.description = description
+    frame = startFrame
     self.sampleRate = sampleRate
     rampFrames = Int32(sampleRate / 100)
     readings = .allocate(capacity: max(1, description.parameters.count))
@@ -40,7 +48,7 @@ public final class UnitHarness {
     for (index, parameter) in description.parameters.enumerated() where !parameter.isReadOnly {
       instance.functions.set(instance.state, Int32(index), parameters[parameter.name] ?? parameter.defaultValue, 0)
     }
-    for name in parameters.keys { precondition(index(of: name) != nil, "no parameter \(name)") }
+    for (name, value) in parameters { set(name, value, ramp: 0) }
     instance.functions.reset(instance.state)
   }
 
@@ -49,8 +57,15 @@ public final class UnitHarness {
     readings.deallocate()
   }
 
+  /// The index of a parameter; those of growing inputs follow the unit's own, bus by bus.
   public func index(of parameter: String) -> Int? {
-    description.parameters.firstIndex { $0.name == parameter }
+    if let index = description.parameters.firstIndex(where: { $0.name == parameter }) { return index }
+    let each = description.inputParameters
+    guard parameter.hasPrefix("input"),
+      let last = each.firstIndex(where: { parameter.hasSuffix($0.name) }),
+      let bus = Int(parameter.dropFirst(5).dropLast(each[last].name.count))
+    else { return nil }
+    return description.parameters.count + bus * each.count + last
   }
 
   /// What the unit has measured.
@@ -61,8 +76,14 @@ public final class UnitHarness {
 
   public func set(_ parameter: String, _ value: Float, ramp: Int32? = nil) {
     guard let index = index(of: parameter) else { preconditionFailure("no parameter \(parameter)") }
+    if index >= description.parameters.count {
+      instance.reserveInputs?((index - description.parameters.count) / description.inputParameters.count + 1)
+    }
     instance.functions.set(instance.state, Int32(index), value, ramp ?? rampFrames)
   }
+
+  /// The frames that the unit's sound goes on for after the input has ended.
+  public func tail() -> Int64 { instance.functions.tail(instance.state) }
 
   public func reset() { instance.functions.reset(instance.state) }
 
@@ -76,6 +97,7 @@ public final class UnitHarness {
     defer { backline_restore_denormals(before) }
     var outputs = description.outputs.map { [[Float]](repeating: [], count: $0.channelCount) }
     let capacity = max(1, cuts.max() ?? 1)
+    instance.reserveInputs?(inputs.count)
     let memory = BlockMemory(description, inputs: inputs, capacity: capacity)
     let sorted = events.sorted { $0.frame < $1.frame }
     var nextEvent = 0
@@ -92,6 +114,7 @@ public final class UnitHarness {
       if nextEvent < sorted.count { count = min(count, sorted[nextEvent].frame - position) }
       if count <= 0 { continue }
       memory.load(inputs, at: position, count: count)
+      if announcesSilence { memory.announceSilence(count) }
       memory.render(instance, frame: frame, count: count)
       memory.collect(&outputs, count: count)
       frame += Int64(count)
@@ -153,6 +176,12 @@ private final class BlockMemory {
           memory[i] = position + i < signal.count ? signal[position + i] : 0
         }
       }
+    }
+  }
+
+  func announceSilence(_ count: Int) {
+    for (bus, channels) in inputs.enumerated() {
+      inputBuses[bus].isSilent = channels.allSatisfy { channel in (0..<count).allSatisfy { channel[$0] == 0 } }
     }
   }
 

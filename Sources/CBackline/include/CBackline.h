@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "StereoVector.h"
+
 #define REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
 
 // MARK: Rendering

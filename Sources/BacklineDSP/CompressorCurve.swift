@@ -1,0 +1,39 @@
+import BacklineRealtime
+
+/// The static curve of a compressor: the reduction for a level. Levels are in octaves of amplitude (6.02 dB), since powers
+/// of 2 are the cheapest to compute.
+struct CompressorCurve {
+  /// The dB of an octave of amplitude, 20 log10 2.
+  static var decibelsPerOctave: Float { @_noLocks get { 6.020_599_9 } }
+  /// The loudest and the softest level that are told apart, ±120.4 dB full scale.
+  private static var limit: Float { @inline(__always) @_noLocks get { 1_048_576 } }
+
+  private let start: Float
+  private let knee: Float
+  private let perKnee: Float
+  private let slope: Float
+
+  /// `threshold` and `knee` in octaves, `slope` is 1 - 1 / ratio.
+  @inline(__always) @_noLocks
+  init(threshold: Float, knee: Float, slope: Float) {
+    start = threshold - knee / 2
+    self.knee = knee
+    perKnee = knee > 0 ? 0.5 / knee : 0
+    self.slope = slope
+  }
+
+  /// The reduction in octaves for the peak of a frame.
+  ///
+  /// This is the soft knee of Giannoulis, Massberg and Reiss (2012), equation 4, written without branches: the squared
+  /// part ends where the straight one begins.
+  @inline(__always) @_noLocks
+  func reduction(_ left: Float, _ right: Float) -> Float {
+    let a = abs(left), b = abs(right)
+    let peak = a > b ? a : b
+    let low = peak > 1 / Self.limit ? peak : 1 / Self.limit
+    let over = FastMath.log2(low < Self.limit ? low : Self.limit) - start
+    let above = over > 0 ? over : 0
+    let curved = above < knee ? above : knee
+    return slope * (curved * curved * perKnee + (above - curved))
+  }
+}

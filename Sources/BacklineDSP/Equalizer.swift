@@ -1,0 +1,178 @@
+import BacklineRealtime
+import CBackline
+
+/// A parametric equalizer of 16 bands in series.
+///
+/// Only bands that are on cost anything: a compact list names them, and their filters lie together in front of all that is
+/// needed for movement alone. Between two bands the signal is rounded to Float.
+public struct Equalizer: ProcessingUnit, ~Copyable {
+  static var bandCount: Int { @_noLocks get { 16 } }
+  /// One band makes a sample at most about 60 dB larger, so even 1e30 is finite after two; the following bands limit what
+  /// they emit to 1e36, which no sound ever meets.
+  private static var unlimitedBands: Int { @_noLocks get { 2 } }
+
+  public static let description = UnitDescription(
+    kind: "equalizer", title: "Equalizer", summary: "Sixteen bands of parametric equalizer, each of any type.",
+    inputs: [.init("input")], outputs: [.init("output")], parameters: EqualizerParameters.all,
+    make: { UnitInstance(Equalizer.self, $0) })
+
+  public static let functions = UnitFunctions(
+    render: equalizerRender, set: equalizerSet, reset: equalizerReset, tail: equalizerTail)
+
+  private var globalGain = Ramp(1)
+  private var activeCount = 0
+  /// The number of active bands that move.
+  private var movingCount = 0
+  /// Frames from the last quantum edge to the end of the last block.
+  private var phase: Int32 = 0
+  private var active = InlineArray<16, UInt8>(repeating: 0)
+  private var sections = InlineArray<16, BiquadSection>(repeating: BiquadSection())
+  private var bands: InlineArray<16, EqualizerBand>
+
+  public init(_ format: UnitFormat) {
+    bands = InlineArray { index in
+      EqualizerBand(frequency: EqualizerParameters.defaultFrequencies[index], sampleRate: format.sampleRate)
+    }
+  }
+
+  // MARK: Rendering
+
+  @_noLocks
+  mutating func render(_ block: borrowing RenderBlock) {
+    let count = Int(block.frameCount)
+    if count <= 0 { return }
+    let span = StereoSpan(block)
+    var done = 0
+    var cursor = QuantumCursor(frame: block.frame, count: block.frameCount)
+    while movingCount > 0 && cursor.next() {
+      if cursor.startsQuantum { beginQuantum() }
+      filter(span.piece(cursor.offset, cursor.count))
+      done &+= cursor.count
+    }
+    if done < count { filter(span.piece(done, count &- done)) }
+    amplify(block)
+    phase = Int32((block.frame &+ Int64(count)) & (Quantum.frames &- 1))
+  }
+
+  @_noLocks
+  private mutating func filter(_ span: StereoSpan) {
+    if activeCount == 0 {
+      span.copy()
+      return
+    }
+    var span = span
+    for position in 0..<activeCount {
+      let band = Int(active[position])
+      if movingCount > 0 && bands[band].isMoving {
+        span.run(&bands[band], &sections[band])
+      } else if position < Self.unlimitedBands {
+        span.run(&sections[band])
+      } else {
+        span.runLimited(&sections[band])
+      }
+      span.continueInPlace()
+    }
+  }
+
+  @_noLocks
+  private mutating func amplify(_ block: borrowing RenderBlock) {
+    let left = block.output(0, 0), right = block.output(0, 1)
+    let count = Int(block.frameCount)
+    var start = 0
+    while start < count && !globalGain.isSettled {
+      let gain = globalGain.next()
+      left[start] *= gain
+      right[start] *= gain
+      start &+= 1
+    }
+    if globalGain.value == 1 { return }
+    SampleMath.scale(left + start, UnsafePointer(left) + start, by: globalGain.value, count: count &- start)
+    SampleMath.scale(right + start, UnsafePointer(right) + start, by: globalGain.value, count: count &- start)
+  }
+
+  // MARK: Control
+
+  @_noLocks
+  private mutating func beginQuantum() {
+    for position in 0..<activeCount {
+      let band = Int(active[position])
+      if bands[band].isMoving { bands[band].beginQuantum(&sections[band]) }
+    }
+    listActive()
+  }
+
+  /// Lists the bands that have to run, in their order.
+  @_noLocks
+  private mutating func listActive() {
+    activeCount = 0
+    movingCount = 0
+    for band in 0..<Self.bandCount {
+      if bands[band].isMoving {
+        movingCount &+= 1
+      } else if !bands[band].isActive {
+        sections[band].clear()
+        continue
+      }
+      active[activeCount] = UInt8(truncatingIfNeeded: band)
+      activeCount &+= 1
+    }
+  }
+
+  @_noLocks
+  mutating func set(_ parameter: Int, to value: Float, over frames: Int32) {
+    if parameter == EqualizerParameters.globalGain {
+      globalGain.move(to: Decibels.gain(value), over: frames)
+      return
+    }
+    let index = parameter &- EqualizerParameters.firstBand
+    let band = index / EqualizerParameters.perBand
+    if index < 0 || band >= Self.bandCount { return }
+    switch EqualizerParameters.Band(index: index % EqualizerParameters.perBand) {
+    case .type: bands[band].setType(value >= 0 && value <= 10 ? Int32(value) : 0, &sections[band], over: frames)
+    case .frequency: bands[band].setFrequency(value, &sections[band], over: frames, phase: phase)
+    case .gain: bands[band].setGain(value, &sections[band], over: frames, phase: phase)
+    case .q: bands[band].setQ(value, &sections[band], over: frames, phase: phase)
+    case .enabled: bands[band].setEnabled(value >= 0.5, &sections[band], over: frames)
+    case nil: return
+    }
+    listActive()
+  }
+
+  @_noLocks
+  mutating func reset() {
+    globalGain.settle()
+    for band in 0..<Self.bandCount { bands[band].reset(&sections[band]) }
+    phase = 0
+    listActive()
+  }
+
+  @_noLocks
+  func tail() -> Int64 {
+    var frames = 0.0
+    for position in 0..<activeCount {
+      let band = Int(active[position])
+      frames += bands[band].tail(sections[band])
+    }
+    return frames < 1e12 ? Int64(frames) : 1_000_000_000_000
+  }
+}
+
+@_noLocks
+private func equalizerRender(_ state: UnsafeMutableRawPointer, _ block: UnsafePointer<RenderBlock>) {
+  state.assumingMemoryBound(to: Equalizer.self).pointee.render(block.pointee)
+}
+
+@_noLocks
+private func equalizerSet(_ state: UnsafeMutableRawPointer, _ parameter: Int32, _ value: Float, _ rampFrames: Int32) {
+  state.assumingMemoryBound(to: Equalizer.self).pointee.set(Int(parameter), to: value, over: rampFrames)
+}
+
+@_noLocks
+private func equalizerReset(_ state: UnsafeMutableRawPointer) {
+  state.assumingMemoryBound(to: Equalizer.self).pointee.reset()
+}
+
+@_noLocks
+private func equalizerTail(_ state: UnsafeMutableRawPointer) -> Int64 {
+  state.assumingMemoryBound(to: Equalizer.self).pointee.tail()
+}
