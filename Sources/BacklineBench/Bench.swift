@@ -10,7 +10,10 @@ final class Host: AudioHost, @unchecked Sendable {
   var state: UnsafeMutableRawPointer?
   var ev: (@Sendable (HostEvent) -> Void)?
   var started = false
-  func open(_ c: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer, onEvent: @escaping @Sendable (HostEvent) -> Void) {
+  func open(
+    _ c: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
+    onEvent: @escaping @Sendable (HostEvent) -> Void
+  ) {
     self.render = render; self.state = state; ev = onEvent
     onEvent(.opened(name: c.name, sampleRate: 48000, period: 64))
   }
@@ -41,12 +44,16 @@ final class Host: AudioHost, @unchecked Sendable {
     let t2 = backline_now()
     print("build", Double(t1 - t0) / 1e3 / Double(n), "us per node (2 edits); flush", Double(t2 - t1) / 1e3, "us")
     func cycle(_ frames: Int, _ ins: [UnsafePointer<Float>], _ outs: [UnsafeMutablePointer<Float>]) {
-      ins.withUnsafeBufferPointer { i in outs.withUnsafeBufferPointer { o in
-        var c = HostCycle(inputs: i.baseAddress, outputs: o.baseAddress, inputCount: 2, outputCount: 2, frameCount: Int32(frames))
-        host.render!(host.state!, &c)
-      } }
+      ins.withUnsafeBufferPointer { i in
+        outs.withUnsafeBufferPointer { o in
+          var c = HostCycle(
+            inputs: i.baseAddress, outputs: o.baseAddress, inputCount: 2, outputCount: 2, frameCount: Int32(frames))
+          host.render!(host.state!, &c)
+        }
+      }
     }
-    let a = SampleMemory.allocate(1024), b = SampleMemory.allocate(1024), o1 = SampleMemory.allocate(1024), o2 = SampleMemory.allocate(1024)
+    let a = SampleMemory.allocate(1024), b = SampleMemory.allocate(1024), o1 = SampleMemory.allocate(1024),
+      o2 = SampleMemory.allocate(1024)
     for i in 0..<1024 { a[i] = Float.random(in: -0.1...0.1); b[i] = Float.random(in: -0.1...0.1) }
     _ = backline_flush_denormals()
     for _ in 0..<100 { cycle(64, [UnsafePointer(a), UnsafePointer(b)], [o1, o2]) }

@@ -20,6 +20,8 @@ public struct NodeState {
   var isAsleep: Bool
   /// The frame after the last input sample that was not zero.
   var lastActive: Int64 = .min / 4
+  /// The frame at which the unit goes to sleep, once it has been asked for its tail.
+  var sleepFrame: Int64 = .max
   /// Silence until this frame, a quantum edge, after a sample that was not finite.
   var mutedUntil: Int64 = .min
   /// 0 sounding, 1 bypassed.
@@ -71,11 +73,20 @@ public struct NodeState {
   mutating func sleep() {
     backline_reset(functions.reset, unit)
     isAsleep = true
+    sleepFrame = .max
+  }
+
+  /// Asks the unit for its tail, in the state that it has at `frame`.
+  @_noLocks
+  mutating func decideSleep(at frame: Int64) {
+    let tail = backline_tail(functions.tail, unit)
+    let isEndless = tail > Int64.max / 4
+    sleepFrame = isEndless ? Int64.max &- 1 : Quantum.ceiling(frame &+ tail &+ Int64(latency))
   }
 
   /// Takes an event at its frame.
   @_noLocks
-  mutating func take(_ event: RenderEvent) {
+  mutating func take(_ event: RenderEvent, at frame: Int64) {
     switch event.parameter {
     case RenderEvent.Target.bypass:
       if isFullyBypassed && event.value == 0 {
@@ -91,6 +102,7 @@ public struct NodeState {
       // Nobody hears a ramp in a unit that sleeps, and its clock stands still.
       let isUnheard = isAsleep || isFullyBypassed
       backline_set(functions.set, unit, event.parameter, event.value, isUnheard ? 0 : event.rampFrames)
+      if sleepFrame != Int64.max { decideSleep(at: frame) }
     }
   }
 }

@@ -255,7 +255,7 @@ public struct RenderCore: ~Copyable {
       exchange.droppedEvents.add(1, ordering: .relaxed)
       return
     }
-    node.pointee.take(event)
+    node.pointee.take(event, at: frame)
   }
 
   @_noLocks

@@ -32,89 +32,80 @@ struct NodeRenderer {
   /// Renders the slice; true when a sample was not finite.
   @_noLocks
   func render() -> Bool {
-    let end = frame &+ Int64(count)
     if node.pointee.isFullyBypassed && !node.pointee.isStreaming {
       passThrough()
       return false
     }
-    if node.pointee.hasInputs && !node.pointee.isStreaming {
-      let firstActive = self.firstActive()
-      if node.pointee.isAsleep {
-        if firstActive == count {
-          silence()
-          return false
-        }
-        // Waking at the very frame keeps the bits independent of where the slice began.
-        node.pointee.isAsleep = false
-        node.pointee.lastActive = frame &+ Int64(lastActive())
-        openOutputs()
-        clearOutputs(0, firstActive)
-        let isBad = renderSpan(from: firstActive, to: count)
-        finish()
-        return isBad
-      }
-      let edge = sleepFrame()
-      if edge < end {
-        let atEdge = max(0, Int(edge &- frame))
-        if firstActive >= atEdge {
-          return renderThroughSleep(atEdge: atEdge, firstActive: firstActive)
-        }
-      }
-      let active = lastActive()
-      if active > 0 { node.pointee.lastActive = frame &+ Int64(active) }
+    if !node.pointee.hasInputs || node.pointee.isStreaming {
+      openOutputs()
+      let isBad = renderSpan(from: 0, to: count)
+      finish()
+      return isBad
     }
-    openOutputs()
-    let isBad = renderSpan(from: 0, to: count)
-    finish()
-    return isBad
-  }
-
-  /// The tail ends inside this slice.
-  @_noLocks
-  private func renderThroughSleep(atEdge: Int, firstActive: Int) -> Bool {
-    if atEdge == 0 && firstActive == count {
-      node.pointee.sleep()
+    if node.pointee.isAsleep && firstActive(from: 0) == count {
       silence()
       return false
     }
     openOutputs()
-    var isBad = atEdge > 0 && renderSpan(from: 0, to: atEdge)
-    node.pointee.sleep()
-    clearOutputs(atEdge, firstActive)
-    if firstActive < count {
-      node.pointee.isAsleep = false
-      node.pointee.lastActive = frame &+ Int64(lastActive())
-      if renderSpan(from: firstActive, to: count) { isBad = true }
-    }
+    let isBad = renderAwake()
     finish()
     return isBad
   }
 
-  // MARK: Silence
+  // MARK: Sleep
 
-  /// The quantum edge at which the node may go to sleep.
+  /// Renders a unit with inputs, through the end of its tail and a new beginning where they fall into the slice.
   ///
-  /// A slice more than the tail has to pass: then the edge lies in a slice whose start knows all past input, wherever
-  /// slices begin.
+  /// Everything that decides is at absolute frames that do not depend on where slices begin: a slice and a quantum edge
+  /// after the last sample that was not zero, the unit is asked for its tail; when that has passed it is reset; it begins
+  /// again with the very sample that is not zero.
   @_noLocks
-  private func sleepFrame() -> Int64 {
-    let tail = backline_tail(node.pointee.functions.tail, node.pointee.unit)
-    if tail > Int64.max / 4 { return Int64.max }
-    let wait = tail &+ Int64(node.pointee.latency) &+ Int64(RenderPlan.maximumSlice)
-    return max(Quantum.ceiling(node.pointee.lastActive &+ wait), Quantum.ceiling(frame))
+  private func renderAwake() -> Bool {
+    let end = frame &+ Int64(count)
+    var isBad = false
+    var position = 0
+    while position < count {
+      if node.pointee.isAsleep {
+        let wake = firstActive(from: position)
+        clearOutputs(position, wake)
+        position = wake
+        if wake == count { break }
+        node.pointee.isAsleep = false
+        node.pointee.lastActive = end
+      }
+      let isDecided = node.pointee.sleepFrame != Int64.max
+      let next =
+        isDecided
+        ? node.pointee.sleepFrame
+        : Quantum.ceiling(node.pointee.lastActive &+ Int64(RenderPlan.maximumSlice))
+      let at = next < end ? max(position, Int(next &- frame)) : count
+      if at == count || firstActive(from: position) < at {
+        if renderSpan(from: position, to: count) { isBad = true }
+        break
+      }
+      if at > position && renderSpan(from: position, to: at) { isBad = true }
+      position = at
+      if isDecided { node.pointee.sleep() } else { node.pointee.decideSleep(at: frame &+ Int64(at)) }
+    }
+    let active = lastActive()
+    if active > 0 && !node.pointee.isAsleep {
+      node.pointee.lastActive = frame &+ Int64(active)
+      node.pointee.sleepFrame = Int64.max
+    }
+    return isBad
   }
 
-  /// The first frame of the slice in which an input is not zero; `count` where none is.
+  /// The first frame from `start` on in which an input is not zero; `count` where none is.
   @_noLocks
-  private func firstActive() -> Int {
+  private func firstActive(from start: Int) -> Int {
     var first = count
     for bus in 0..<inputCount where inputs[bus].isConnected && !inputs[bus].isSilent {
       for channel in 0..<Int(inputs[bus].channelCount) {
         let samples = inputs[bus].channels[channel]
-        var at = 0
+        var at = start
         while at < first && samples[at] == 0 { at &+= 1 }
         first = at
-        if first == 0 { return 0 }
+        if first == start { return start }
       }
     }
     return first
