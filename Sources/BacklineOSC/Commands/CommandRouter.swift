@@ -1,0 +1,264 @@
+import BacklineDSP
+import BacklineEngine
+import CBackline
+
+/// Understands what comes in over OSC, has the engine do it, and answers. Control queue only.
+public final class CommandRouter: @unchecked Sendable {
+  // Why unchecked: everything is confined to the control queue.
+
+  public let engine: Engine
+  public let server: OSCServer
+  let subscriptions: SubscriptionDriver
+  var handlers: [String: CommandHandler] = [:]
+  private var prefixes: [(prefix: String, handler: CommandHandler)] = []
+  var table = ParameterTable()
+  var transactions: [OSCPeer: OpenTransaction] = [:]
+  /// Scheduled bundles by the frame that they were meant for, to report when they were taken.
+  var scheduled: [Int64: String] = [:]
+  var heldBundles = 0
+  var tempo = TapTempo()
+  private var readingsVersion = -1
+  var hasReadings = false
+
+  /// Commands that were refused; answers and events that came in and were passed over.
+  public internal(set) var refusedCommands = 0
+  public internal(set) var ignoredAnswers = 0
+  /// Bundles that came after their time.
+  public internal(set) var lateBundles = 0
+
+  /// What `/quit` does.
+  public var onQuit: @Sendable () -> Void = {}
+  /// More keys and values for `/status`.
+  public var moreStatus: () -> [(String, OSCArgument)] = { [] }
+  /// What `/version` answers.
+  public let version: String
+
+  /// A router that answers over `server` for `engine`; both are on the same control queue.
+  public init(engine: Engine, server: OSCServer, version: String) {
+    self.engine = engine
+    self.server = server
+    self.version = version
+    let reader = ReadingSampler()
+    subscriptions = SubscriptionDriver(
+      executor: engine.executor, sample: { reader.sample($0) }, deliver: { server.send($0, to: $1) })
+    reader.router = self
+    registerSystem()
+    registerGraph()
+    registerSubscriptions()
+  }
+
+  /// Begins to listen. Control queue.
+  public func start() {
+    server.start { [weak self] packet, peer in
+      self?.receive(packet, from: peer)
+    } onPeerGone: { [weak self] peer in
+      guard let self else { return }
+      subscriptions.remove(peer)
+      transactions[peer] = nil
+      for sender in server.replyPorts.remove(answeredAt: peer) { subscriptions.remove(sender) }
+    }
+    engine.assumeIsolated { engine in
+      engine.observe { [weak self] event in self?.tell(event) }
+    }
+  }
+
+  /// Has `handler` understand all addresses that begin with `prefix`.
+  public func register(
+    prefix: String, _ handler: @escaping (OSCRequest) throws(EngineError) -> CommandAction
+  ) {
+    prefixes.append((prefix, { request, _ throws(EngineError) in try handler(request) }))
+  }
+
+  // MARK: Packets
+
+  private func receive(_ packet: OSCPacketView, from peer: OSCPeer) {
+    if packet.isBundle {
+      receiveBundle(packet, from: peer)
+      return
+    }
+    for message in packet.messages {
+      if setFast(message, from: peer) { continue }
+      if OSCReply.isAnswer(message.address) {
+        ignoredAnswers += 1
+        continue
+      }
+      receive(message.message(), from: peer)
+    }
+  }
+
+  /// Answers leave for the port that the sender has named.
+  func destination(_ peer: OSCPeer) -> OSCPeer { server.replyPorts.destination(for: peer) }
+
+  private func receive(_ message: OSCMessage, from peer: OSCPeer) {
+    let request: OSCRequest
+    do throws(EngineError) {
+      request = try self.request(message, peer)
+    } catch {
+      refuse(error, message.address, nil, peer)
+      return
+    }
+    if isEvent(request.address) {
+      ignoredAnswers += 1
+      return
+    }
+    if transactions[peer] != nil, collect(request) { return }
+    perform(request)
+  }
+
+  /// Takes `/id ID ADDRESS …` apart.
+  func request(_ message: OSCMessage, _ peer: OSCPeer) throws(EngineError) -> OSCRequest {
+    guard message.address == "/id" else {
+      return OSCRequest(address: message.address, arguments: message.arguments, peer: peer, id: nil)
+    }
+    guard message.arguments.count >= 2, case .string(let address) = message.arguments[1], address.hasPrefix("/"),
+      address != "/id"
+    else {
+      throw EngineError(.wrongType, "/id takes an id, an address as a string, and that command's arguments")
+    }
+    switch message.arguments[0] {
+    case .int32, .int64, .string, .symbol: break
+    default: throw EngineError(.wrongType, "/id: an id is a whole number or a string")
+    }
+    return OSCRequest(
+      address: address, arguments: Array(message.arguments.dropFirst(2)), peer: peer, id: message.arguments[0])
+  }
+
+  /// One command on its own.
+  private func perform(_ request: OSCRequest) {
+    do throws(EngineError) {
+      switch try action(for: request, scope()) {
+      case .change(let commands, let reply, let feedback):
+        try perform(commands)
+        tell(feedback, by: request.peer)
+        if let reply { answer(request, reply) } else if request.id != nil { answer(request, []) }
+      case .answer(let values):
+        answer(request, try values())
+      case .alone(let work):
+        work { [weak self] result in self?.finish(request, result) }
+      case .special(let work):
+        try work()
+      }
+    } catch {
+      refuse(error, request.address, request.id, request.peer)
+    }
+  }
+
+  func finish(_ request: OSCRequest, _ result: Result<[OSCArgument], EngineError>) {
+    switch result {
+    case .success(let values): answer(request, values)
+    case .failure(let error): refuse(error, request.address, request.id, request.peer)
+    }
+  }
+
+  private func perform(_ commands: [Command]) throws(EngineError) {
+    try engine.assumeIsolated { engine throws(EngineError) in
+      do {
+        try engine.perform(commands)
+      } catch {
+        throw error.error
+      }
+    }
+  }
+
+  func scope() -> NameScope {
+    NameScope(catalog: engine.catalog) { [engine] name in
+      engine.assumeIsolated { engine in (try? engine.node(name))?.description }
+    }
+  }
+
+  // MARK: Understanding
+
+  /// What a command comes to; throws where it is not understood.
+  func action(for request: OSCRequest, _ scope: NameScope) throws(EngineError) -> CommandAction {
+    if let handler = handlers[request.address] { return try handler(request, scope) }
+    if request.address.hasPrefix("/node/") { return try nodeAction(request, scope) }
+    for (prefix, handler) in prefixes where request.address.hasPrefix(prefix) { return try handler(request, scope) }
+    let near = nearestName(request.address, in: handlers.keys.sorted())
+    throw EngineError(
+      .unknownAddress, "there is no address '\(request.address)'" + (near.map { ": did you mean '\($0)'?" } ?? ""))
+  }
+
+  /// An address that only we send.
+  private func isEvent(_ address: String) -> Bool {
+    switch address {
+    case "/engine/configuration", "/graph/changed", "/late", "/taken": true
+    default: false
+    }
+  }
+
+  // MARK: Answers
+
+  func answer(_ request: OSCRequest, _ values: [OSCArgument]) {
+    server.sendReply(values, for: request.address, id: request.id, to: destination(request.peer))
+  }
+
+  func refuse(_ error: EngineError, _ address: String, _ id: OSCArgument?, _ peer: OSCPeer) {
+    refusedCommands += 1
+    server.sendError(error, for: address, id: id, to: destination(peer))
+  }
+
+  // MARK: The fast path
+
+  /// Sets a parameter straight from the packet; false where the message is anything else.
+  private func setFast(_ message: OSCMessageView, from peer: OSCPeer) -> Bool {
+    guard message.argumentCount == 1, transactions.isEmpty || transactions[peer] == nil else { return false }
+    return engine.assumeIsolated { engine -> Bool in
+      table.follow(engine.graphVersion)
+      guard let place = table.find(message.address) ?? enter(message, engine) else { return false }
+      var arguments = message.arguments
+      guard let input = arguments.next()?.parameterInput else { return false }
+      let entry = table[place]
+      guard let value = try? entry.description.resolve(input) else { return false }
+      let told = valueArgument(value, entry.description)
+      if subscriptions.isEcho([told], at: entry.address, from: destination(peer)) {
+        ignoredAnswers += 1
+        return true
+      }
+      guard engine.set(slot: entry.slot, generation: entry.generation, parameter: entry.index, to: value) else {
+        return false
+      }
+      subscriptions.changed(
+        entry.address, to: [told], by: destination(peer), changedOnTheWay: !isSame(input, value))
+      return true
+    }
+  }
+
+  /// Looks a parameter's address up by name and remembers it.
+  private func enter(_ message: OSCMessageView, _ engine: isolated Engine) -> Int? {
+    guard message.hasAddressPrefix("/node/"), !message.isPattern else { return nil }
+    let address = message.addressText
+    let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 4, let node = try? engine.node(String(parts[2])),
+      let index = node.description.parameterIndex(named: String(parts[3])),
+      let description = node.description.parameter(at: index), !description.isReadOnly
+    else { return nil }
+    return table.insert(
+      message.address,
+      ParameterTable.Entry(
+        address: address, slot: node.slot, generation: node.generation, index: index, description: description))
+  }
+}
+
+/// A value as OSC carries it: choices, counts and switches as whole numbers.
+func valueArgument(_ value: Float, _ description: ParameterDescription) -> OSCArgument {
+  description.kind == .continuous ? .float(value) : .int32(Int32(value))
+}
+
+/// True where a value is the one that was sent, not its nearest neighbour.
+func isSame(_ input: ParameterInput, _ value: Float) -> Bool {
+  switch input {
+  case .int(let sent): Double(sent) == Double(value)
+  case .float(let sent): sent == value
+  case .double(let sent): Float(sent) == value
+  case .bool(let sent): (sent ? 1 : 0) == value
+  case .text: false
+  }
+}
+
+/// Reads what units measure, for subscribers.
+private final class ReadingSampler: @unchecked Sendable {
+  // Why unchecked: set once before anything runs, then used on the control queue only.
+  weak var router: CommandRouter?
+
+  func sample(_ address: String) -> [OSCArgument]? { router?.currentValues(address) }
+}
