@@ -34,22 +34,6 @@ struct NumberTextTests {
   }
 }
 
-@Suite("Nearest name")
-struct NearestNameTests {
-  let names = ["threshold", "ratio", "kneeWidth", "attackTime"]
-
-  @Test(
-    "a slip of one or two letters finds the name",
-    arguments: [("treshold", "threshold"), ("raito", "ratio"), ("Ratio", "ratio"), ("kneewith", "kneeWidth")])
-  func near(slip: String, meant: String) { #expect(nearestName(slip, in: names) == meant) }
-
-  @Test("what is not close finds nothing", arguments: ["", "volume", "ra", "thresholdOfPain"])
-  func far(name: String) { #expect(nearestName(name, in: names) == nil) }
-
-  @Test("the closest of several wins")
-  func closest() { #expect(nearestName("band3Gan", in: ["band1Gain", "band3Gain"]) == "band3Gain") }
-}
-
 @Suite("Quotation")
 struct QuotationTests {
   @Test("text from outside stays on one line and short")

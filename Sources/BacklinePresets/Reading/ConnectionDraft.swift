@@ -49,7 +49,7 @@ struct ConnectionDraft {
       return nil
     }
     guard let place = isSource ? buses.source(endpoint.node) : buses.destination(endpoint.node) else {
-      problems.add(value.place, object.path(key), missing(endpoint.node, buses, isSource: isSource))
+      problems.add(value.place, object.path(key), missing(endpoint.node, buses, problems, isSource: isSource))
       return nil
     }
     let side = isSource ? "output" : "input"
@@ -63,9 +63,11 @@ struct ConnectionDraft {
     return End(place: place, bus: endpoint.bus, value: value)
   }
 
-  private static func missing(_ name: String, _ buses: BusTable, isSource: Bool) -> String {
+  private static func missing(
+    _ name: String, _ buses: BusTable, _ problems: ProblemCollector, isSource: Bool
+  ) -> String {
     if isSource && name == "output" { return "`output` is where the sound leaves; nothing comes from it" }
     if !isSource && name == "input" { return "`input` is where the sound enters; nothing goes to it" }
-    return "there is no node \(quoted(name))\(suggestion(for: name, in: buses.names))"
+    return "there is no node \(quoted(name))\(problems.nearest(name, in: buses.names))"
   }
 }

@@ -1,3 +1,5 @@
+import BacklineEngine
+
 /// Gathers what is wrong while a preset is read, so that all of it can be told at once.
 final class ProblemCollector {
   private let limit: Int
@@ -14,6 +16,11 @@ final class ProblemCollector {
     }
     let problem = PresetProblem(line: place.line, column: place.column, keyPath: keyPath(), message: message())
     problems.append((place, problem))
+  }
+
+  /// The end of a message that names what was meant, for the first problems only: a rack may have thousands of nodes to search.
+  func nearest(_ name: String, in candidates: some Sequence<String>) -> String {
+    problems.count < 20 ? suggestion(for: name, in: candidates) : ""
   }
 
   /// Throws what has been gathered, if anything.
