@@ -85,6 +85,8 @@ public protocol AudioHost: AnyObject, Sendable {
   func frame(at nanoseconds: Int64) -> Int64?
   /// The cycles that this client finished late, and the server's xruns, since the start of the process.
   var lateCounts: (own: Int, server: Int) { get }
+  /// The part of its time that a cycle takes, in percent: the mean of the last second or so, and the worst since it was asked last.
+  var load: (mean: Double, peak: Double) { get }
   /// True when the render thread runs with real-time scheduling.
   var isRealtime: Bool { get }
 }

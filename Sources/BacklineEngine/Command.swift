@@ -57,8 +57,8 @@ public enum EngineEvent: Sendable, Equatable {
   case configurationChanged(cause: String, old: Int, new: Int, epoch: Int)
   /// Values that the engine changed other than by a plain set: a preset, an undo.
   case valuesChanged
-  /// A scheduled event was taken late.
-  case late(frames: Int)
+  /// What was scheduled for `frame` was taken, `late` frames after it.
+  case taken(frame: Int64, late: Int)
   case nonFinite(node: String)
 }
 

@@ -16,6 +16,16 @@ extension Engine {
     open()
   }
 
+  /// Opens the host again that was stopped.
+  public func startAgain() throws(EngineError) {
+    guard let host = hosting.host else { throw EngineError(.unavailable, "there is no host to start") }
+    switch state {
+    case .stopped: start(host, name: hosting.name)
+    case .running: break
+    default: throw EngineError(.busy, "the host is being opened already: \(state.name) \(state.cause)")
+    }
+  }
+
   /// The name that the host really has.
   public var hostName: String { hosting.name }
 

@@ -41,7 +41,8 @@ extension Engine {
     store.actions.removeAll()
     store.isDirty = false
     lastOffered = serial
-    offered = OfferedPlan(serial: serial, actions: actions, isTimed: frame > core.pointee.currentFrame)
+    offered = OfferedPlan(
+      serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
     if let back = core.pointee.offer(compiled.plan) { release(back) }
     publishLatencies(compiled.outputReach, alignment)
   }
@@ -55,7 +56,7 @@ extension Engine {
   /// Gives connections the delays that align them (R6).
   private func align(_ serial: Int32) -> [Int] {
     let hasLines = store.topology.edges.contains { $0.isUsed && $0.lineMaximum > 0 }
-    let alignment = Alignment(store.topology)
+    let alignment = PathAlignment(store.topology)
     if store.topology.latentCount == 0 && !hasLines { return alignment.outputLatency }
     for index in Int32(0)..<Int32(store.topology.edges.count) {
       let edge = store.topology.edges[Int(index)]
@@ -144,14 +145,19 @@ extension Engine {
     while let report = core.pointee.takeReport() {
       switch report.kind {
       case .adopted:
-        if let offered, report.value >= offered.serial { self.offered = nil }
+        if let offered, report.value >= offered.serial {
+          self.offered = nil
+          if offered.isTimed {
+            emit(.taken(frame: offered.frame, late: max(0, Int(report.frame - offered.frame))))
+          }
+        }
         for index in store.unsettled.indices where store.unsettled[index].end == nil {
           if store.unsettled[index].serial <= report.value {
             store.unsettled[index].end = report.frame + store.unsettled[index].frames
           }
         }
       case .eventTaken:
-        if report.value > 0 { emit(.late(frames: Int(report.value))) }
+        emit(.taken(frame: report.frame - Int64(report.value), late: Int(report.value)))
       case .nonFinite:
         if let node = store.nodes[Int(report.value)] { emit(.nonFinite(node: node.name)) }
       }

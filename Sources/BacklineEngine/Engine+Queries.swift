@@ -29,6 +29,29 @@ extension Engine {
       isBypassed: node.isBypassed, control: node.instance.control)
   }
 
+  /// How many parameters of a node have a value, those of growing inputs included.
+  public func valueCount(of node: NodeView) -> Int {
+    max(node.description.parameters.count, store.nodes[Int(node.slot)]?.values.count ?? 0)
+  }
+
+  /// The connections that the user sees.
+  public var connectionCount: Int {
+    store.topology.edges.indices.reduce(0) { count, index in
+      store.topology.edges[index].isUsed && store.topology.isLive(Int32(index)) ? count + 1 : count
+    }
+  }
+
+  /// The frame that plays at a time of CLOCK_MONOTONIC; `nil` where nothing renders.
+  public func frame(at nanoseconds: Int64) -> Int64? { isRendering ? hosting.host?.frame(at: nanoseconds) : nil }
+
+  /// Seconds before its frame at which a change of the graph has to be published.
+  public var editLead: Double { max(0.02, 3 * Double(period) / sampleRate) }
+
+  /// Times that players had to wait for their disks.
+  public var diskUnderruns: Int {
+    store.nodes.compactMap { $0?.instance.control as? any UnitControl }.reduce(0) { $0 + $1.underruns }
+  }
+
   /// All connections, in the order of their destinations.
   public var connections: [ConnectionSpecification] {
     let slots = Array(store.topology.nodes.indices)
@@ -79,6 +102,8 @@ extension Engine {
 public protocol UnitControl: AnyObject, Sendable {
   /// Lets go of everything in the unit's memory; control queue.
   func end()
+  /// Times that the unit had to wait for data.
+  var underruns: Int { get }
   /// Passes on what it is doing to the control of the unit that takes this one's place at another sample rate, then ends.
   func handOver(to successor: (any AnyObject & Sendable)?)
 }

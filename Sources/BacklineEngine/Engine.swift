@@ -114,6 +114,21 @@ public actor Engine {
     }
   }
 
+  /// Refuses what `perform(_:at:)` would refuse, and changes nothing.
+  public func check(_ commands: [Command]) throws(TransactionError) {
+    var transaction = Transaction(frame: nil)
+    let before = store
+    let mapsBefore = maps
+    defer { rollBack(to: before, maps: mapsBefore, transaction) }
+    for (index, command) in commands.enumerated() {
+      do throws(EngineError) {
+        try apply(command, &transaction)
+      } catch {
+        throw TransactionError(index: index, error: error)
+      }
+    }
+  }
+
   /// One command as a transaction of its own.
   public func perform(_ command: Command) throws(EngineError) {
     do {
@@ -220,6 +235,7 @@ struct Transaction {
 struct OfferedPlan {
   let serial: Int32
   let actions: [AdoptionAction]
+  let frame: Int64
   let isTimed: Bool
 }
 

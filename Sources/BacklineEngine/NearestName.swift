@@ -3,7 +3,7 @@
 /// Close is an edit distance of at most 2 (at most 1 for names of up to three letters), where an edit inserts, deletes or
 /// replaces a letter or swaps two neighbours, and case does not count.
 public func nearestName(_ name: String, in candidates: some Sequence<String>) -> String? {
-  var alignment = Alignment(name)
+  var alignment = NameDistance(name)
   guard alignment.isUsable else { return nil }
   var nearest: (name: String, distance: Int)?
   for candidate in candidates {
@@ -23,7 +23,7 @@ public func suggestion(for name: String, in candidates: some Sequence<String>) -
 ///
 /// Only the cells that can stay within the limit are computed (Ukkonen 1985): a typing error among thousands of names must not
 /// take long to explain.
-private struct Alignment {
+private struct NameDistance {
   private let wanted: [UInt8]
   private let limit: Int
   /// Three rows of the table, one after the other: the one being filled and the two before it.

@@ -17,7 +17,7 @@ public final class CommandRouter: @unchecked Sendable {
   var scheduled: [Int64: String] = [:]
   var heldBundles = 0
   var tempo = TapTempo()
-  private var readingsVersion = -1
+
   var hasReadings = false
 
   /// Commands that were refused; answers and events that came in and were passed over.

@@ -4,7 +4,7 @@ import BacklineGraph
 ///
 /// A node hears all its inputs as late as the latest of them; each connection makes up the difference. Buses of the JACK
 /// side are ends of their own and are not aligned with each other. Loops are left out.
-struct Alignment {
+struct PathAlignment {
   /// The wanted delay of each connection, by its index; only of those that are in use.
   private(set) var delays: [Int32]
   /// The latency from the JACK inputs to each JACK output bus, in frames.

@@ -1,0 +1,171 @@
+import BacklineEngine
+import CBackline
+
+/// `/ping`, `/version`, `/status`, `/sync`, `/engine/…`, `/tempo`, `/reply/port`, `/quit`.
+extension CommandRouter {
+  func registerSystem() {
+    handlers["/ping"] = { request, _ throws(EngineError) in
+      try request.expect(0...1, "a token or nothing")
+      let values = request.arguments
+      return .answer { () throws(EngineError) in values }
+    }
+    handlers["/version"] = { [version] request, _ throws(EngineError) in
+      try request.expect(0...0, "nothing")
+      return .answer { () throws(EngineError) in [.string(version)] }
+    }
+    handlers["/status"] = { [self] request, _ throws(EngineError) in
+      try request.expect(0...0, "nothing")
+      return .answer { () throws(EngineError) in self.status() }
+    }
+    handlers["/sync"] = { [engine] request, _ throws(EngineError) in
+      try request.expect(0...1, "a number or nothing")
+      let values = request.arguments
+      return .alone { completion in
+        engine.assumeIsolated { engine in engine.sync { completion(.success(values)) } }
+      }
+    }
+    handlers["/reply/port"] = { [self] request, _ throws(EngineError) in
+      try request.expect(1...1, "a port")
+      let port = try request.integer(0, "the port")
+      guard (1...65_535).contains(port) else {
+        throw EngineError(.outOfRange, "/reply/port: a port is 1 to 65535, not \(port)")
+      }
+      if request.peer.isStream {
+        throw EngineError(.notAllowed, "/reply/port: over TCP, answers go back on the connection")
+      }
+      // Part of a bundle, too: the answers of that bundle go there already.
+      server.replyPorts.set(UInt16(port), for: request.peer)
+      return .answer { () throws(EngineError) in [.int32(Int32(port))] }
+    }
+    handlers["/quit"] = { [self] request, _ throws(EngineError) in
+      try request.expect(0...0, "nothing")
+      return .alone { completion in
+        completion(.success([]))
+        self.onQuit()
+      }
+    }
+    registerEngine()
+    registerTempo()
+  }
+
+  private func registerEngine() {
+    handlers["/engine/state"] = { [engine] request, _ throws(EngineError) in
+      // What we send to subscribers has two arguments; a controller that sends it back asks for nothing.
+      try request.expect(0...0, "nothing")
+      return .answer { () throws(EngineError) in
+        let state = engine.assumeIsolated { $0.state }
+        return [.string(state.name), .string(state.cause)]
+      }
+    }
+    handlers["/engine/start"] = { [engine] request, _ throws(EngineError) in
+      try request.expect(0...0, "nothing")
+      return .alone { completion in
+        let error = engine.assumeIsolated { engine -> EngineError? in
+          do throws(EngineError) {
+            try engine.startAgain()
+            return nil
+          } catch {
+            return error
+          }
+        }
+        completion(error.map { .failure($0) } ?? .success([]))
+      }
+    }
+    handlers["/engine/stop"] = { [engine] request, _ throws(EngineError) in
+      try request.expect(0...0, "nothing")
+      return .alone { completion in
+        engine.assumeIsolated { engine in
+          engine.stop { isClean in
+            completion(
+              isClean
+                ? .success([])
+                : .failure(EngineError(.unavailable, "the host hangs in closing: it was left to itself")))
+          }
+        }
+      }
+    }
+  }
+
+  private func registerTempo() {
+    handlers["/tempo"] = { [self] request, _ throws(EngineError) in
+      if request.arguments.isEmpty { return .answer { () throws(EngineError) in [.double(self.tempo.beatsPerMinute)] } }
+      try request.expect(1...1, "beats a minute, or nothing")
+      let beats = try request.real(0, "the tempo")
+      guard TapTempo.range.contains(beats) else {
+        throw EngineError(.outOfRange, "/tempo: beats a minute are 20 to 999, not \(beats)")
+      }
+      return .alone { completion in
+        self.tempo.set(beats)
+        self.subscriptions.changed("/tempo", to: [.double(beats)], by: self.destination(request.peer))
+        completion(.success([.double(beats)]))
+      }
+    }
+    handlers["/tempo/tap"] = { [self] request, _ throws(EngineError) in
+      try request.expect(0...0, "nothing")
+      return .alone { completion in
+        if self.tempo.tap(at: backline_now()) {
+          self.subscriptions.changed("/tempo", to: [.double(self.tempo.beatsPerMinute)])
+        }
+        completion(.success([.double(self.tempo.beatsPerMinute)]))
+      }
+    }
+  }
+
+  /// Keys and values in turn.
+  func status() -> [OSCArgument] {
+    let statistics = server.statistics
+    var pairs: [(String, OSCArgument)] = engine.assumeIsolated { engine in
+      let counts = engine.counts
+      let late = engine.host?.lateCounts ?? (own: 0, server: 0)
+      let load = engine.host?.load ?? (mean: 0, peak: 0)
+      let isUp = engine.state == .running
+      return [
+        ("state", .string(engine.state.name)), ("host", .string(engine.host?.kind ?? "none")),
+        ("name", .string(engine.hostName)), ("rate", .int32(isUp ? Int32(engine.sampleRate) : 0)),
+        ("period", .int32(isUp ? Int32(engine.period) : 0)), ("load", .float(Float(load.mean))),
+        ("loadMax", .float(Float(load.peak))), ("ownLate", .int32(Int32(clamping: late.own))),
+        ("serverXruns", .int32(Int32(clamping: late.server))),
+        ("lateEvents", .int32(Int32(clamping: counts.lateEvents + lateBundles))),
+        ("refusedEvents", .int32(Int32(clamping: refusedCommands + counts.droppedEvents))),
+        ("malformedPackets", .int32(Int32(clamping: statistics.malformedPackets))),
+        ("nonFinite", .int32(Int32(clamping: counts.nonFinite))), ("recordLostFrames", .int32(0)),
+        ("diskUnderruns", .int32(Int32(clamping: engine.diskUnderruns))),
+        ("nodes", .int32(Int32(engine.nodeCount))), ("connections", .int32(Int32(engine.connectionCount))),
+        ("frame", .int64(engine.currentFrame)), ("threads", .int32(1)),
+        ("realtime", .int32(engine.host?.isRealtime == true ? 1 : 0)),
+        ("cause", .string(engine.state.cause)), ("collapsedEvents", .int32(Int32(clamping: engine.collapsedEvents))),
+        ("ignoredAnswers", .int32(Int32(clamping: ignoredAnswers))),
+        ("kernelDrops", .int32(Int32(clamping: statistics.kernelDrops))),
+        ("tcpClients", .int32(Int32(server.clientCount))),
+        ("nonFiniteNodes", .string(engine.nonFiniteCounts.map { "\($0.node):\($0.count)" }.joined(separator: " "))),
+      ]
+    }
+    pairs += moreStatus()
+    return pairs.flatMap { [.string($0.0), $0.1] }
+  }
+}
+
+/// A tempo, set or tapped.
+struct TapTempo {
+  static let range = 20.0...999.0
+  private(set) var beatsPerMinute = 120.0
+  private var taps: [Int64] = []
+
+  mutating func set(_ beats: Double) {
+    beatsPerMinute = beats
+    taps.removeAll()
+  }
+
+  /// Follows a tap: from the second on, the mean of the last intervals, at most eight. A pause of three seconds begins anew.
+  mutating func tap(at nanoseconds: Int64) -> Bool {
+    if let last = taps.last, nanoseconds - last > 3_000_000_000 { taps.removeAll() }
+    taps.append(nanoseconds)
+    if taps.count > 9 { taps.removeFirst() }
+    guard taps.count > 1, let first = taps.first else { return false }
+    let interval = Double(nanoseconds - first) / Double(taps.count - 1)
+    let beats = 60e9 / max(1, interval)
+    guard Self.range.contains(beats) else { return false }
+    beatsPerMinute = beats
+    return true
+  }
+}
