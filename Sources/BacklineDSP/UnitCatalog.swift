@@ -2,7 +2,12 @@
 public struct UnitCatalog: Sendable {
   /// The units that come with Backline, in the order in which they are listed.
   public static let standard = UnitCatalog([
-    Gain.description
+    Gain.description,
+    Delay.description,
+    Reverb.description,
+    Oscillator.description,
+    Noise.description,
+    Meter.description,
   ])
 
   /// The descriptions in order.
