@@ -120,9 +120,10 @@ public struct Delay: ProcessingUnit, ~Copyable {
     let loop = Double(max(feedback.value.magnitude, feedback.target.magnitude))
     let period = Double(time.largest) / sampleRate
     if loop >= 0.999_999 { return Tail.frames(Tail.longestSeconds, sampleRate: sampleRate) }
-    let passes = loop > 0 ? backline_log(1e-7 / Double(Self.limit)) / backline_log(loop) + 1 : 0
+    // The first echo comes whole, each later one weaker by the feedback.
+    let later = loop > 0 ? backline_floor(backline_log(1e-7 / Double(Self.limit)) / backline_log(loop)) + 1 : 0
     // Half a second more for the slowest filters.
-    return Tail.frames(period * (1 + backline_floor(passes + 1)) + 0.5, sampleRate: sampleRate)
+    return Tail.frames(period * (1 + later) + 0.5, sampleRate: sampleRate)
   }
 
   private var isSettled: Bool {

@@ -238,8 +238,9 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     let total = Float(lengths.wrappedSum())
     let energy = 16 * Float(sampleRate) * decayTime.value / (13.815_511 * total)
     injection.move(to: Float(backline_sqrt(Double(0.5 / energy))), over: frames)
-    network.absorption.move(
-      lengths: lengths, decayTime: decayTime.value, highRatio: backline_powf(10, -damping.value / 100), over: frames)
+    let highRatio = backline_powf(10, -damping.value / 100)
+    network.absorption.move(lengths: lengths, decayTime: decayTime.value, highRatio: highRatio, over: frames)
+    diffuser.move(decayTime: decayTime.value * highRatio, over: frames)
     if frames > 0 { network.modulation.aim(over: frames, depth: depth.value) }
   }
 }
