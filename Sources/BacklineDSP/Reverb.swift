@@ -87,8 +87,6 @@ public struct Reverb: ProcessingUnit, ~Copyable {
 
   deinit {
     preDelayLine.deallocate()
-    diffuser.deallocate()
-    network.deallocate()
     primes.deallocate()
   }
 

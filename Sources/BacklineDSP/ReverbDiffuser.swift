@@ -6,7 +6,7 @@ import CBackline
 /// After Schroeder ("Natural sounding artificial reverberation", JAES 1962), with the lengths and coefficients of
 /// Dattorro's plate ("Effect design, part 1", JAES 1997); the right ones are somewhat longer, which sets the sides apart.
 /// For decay times so short that the filters themselves would ring on for longer, their coefficients are smaller.
-struct ReverbDiffuser {
+struct ReverbDiffuser: ~Copyable {
   private static var stageCount: Int { @_noLocks get { 4 } }
   /// In milliseconds: 142, 107, 379 and 277 frames at 29 761 Hz.
   private static let milliseconds = [4.771, 3.595, 12.735, 9.307]
@@ -42,8 +42,7 @@ struct ReverbDiffuser {
   /// The longest table entry needed, in seconds.
   static var longestTime: Double { 0.016 }
 
-  /// Frees the memory.
-  func deallocate() {
+  deinit {
     let count = 2 * size * Self.stageCount
     SampleMemory.free(UnsafeMutableRawPointer(memory).bindMemory(to: Float.self, capacity: count))
     delays.deallocate()

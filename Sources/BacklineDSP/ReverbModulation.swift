@@ -9,9 +9,12 @@ struct ReverbModulation {
   /// The most that a line is lengthened, in seconds.
   static var longestTime: Double { @_noLocks get { 0.000_25 } }
 
-  /// How much each line is longer than its length, in frames, 0 or more.
-  private(set) var offsets = SIMD16<Float>(repeating: 0)
-  private var steps = SIMD16<Float>(repeating: 0)
+  /// The bits of an offset after the point.
+  static var fractionBits: Int32 { @inline(__always) @_noLocks get { 20 } }
+
+  /// How much each line is longer than its length, in frames, 0 or more; fixed point, so that nothing drifts.
+  private(set) var offsets = SIMD16<Int32>(repeating: 0)
+  private var steps = SIMD16<Int32>(repeating: 0)
   private var phases = SIMD16<UInt32>(repeating: 0)
   private let increments: SIMD16<UInt32>
   private let longest: Float
@@ -23,7 +26,7 @@ struct ReverbModulation {
       increments[line] = UInt32((0.31 + 0.0437 * Double(line)) / sampleRate * 0x1p32)
     }
     self.increments = increments
-    longest = Float(Self.longestTime * sampleRate)
+    longest = Float(Self.longestTime * sampleRate * Double(1 << Self.fractionBits))
   }
 
   /// Starts the coming quantum: its end is what `aim` aims at.
@@ -36,17 +39,16 @@ struct ReverbModulation {
   @_noLocks
   mutating func aim(over frames: Int32, depth: Float) {
     let scale = 0.5 * longest * depth
-    var goals = SIMD16<Float>(repeating: 0)
     for line in 0..<16 {
       // Lines start a golden section of a turn apart.
-      goals[line] = scale * (1 + Sine.value(phases[line] &+ UInt32(truncatingIfNeeded: line) &* 0x9E37_79B9))
+      let sine = Sine.value(phases[line] &+ UInt32(truncatingIfNeeded: line) &* 0x9E37_79B9)
+      steps[line] = (Int32(scale * (1 + sine)) &- offsets[line]) / frames
     }
-    steps = (goals - offsets) * (1 / Float(frames))
   }
 
   /// Moves on by one frame.
   @inline(__always) @_noLocks
-  mutating func advance() { offsets += steps }
+  mutating func advance() { offsets = offsets &+ steps }
 
   /// Starts again.
   @_noLocks

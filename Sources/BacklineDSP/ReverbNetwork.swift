@@ -7,7 +7,7 @@ import BacklineRealtime
 /// 97 ms at full size. A new size fades from the old taps to the new ones, as in `Delay`. Lines are read between samples
 /// by a cubic of Lagrange, whose gain is nowhere above 1 (Laakso et al., "Splitting the unit delay", IEEE Signal
 /// Processing Magazine, 1996). What goes in, comes out and is written is one vector over the lines.
-struct ReverbNetwork {
+struct ReverbNetwork: ~Copyable {
   /// The longest line in seconds.
   static var longestTime: Double { 0.099 }
 
@@ -44,8 +44,7 @@ struct ReverbNetwork {
     modulation = ReverbModulation(sampleRate: sampleRate)
   }
 
-  /// Frees the memory.
-  func deallocate() { SampleMemory.free(memory) }
+  deinit { SampleMemory.free(memory) }
 
   /// True when no size is being faded.
   var isSettled: Bool { @inline(__always) @_noLocks get { size.isSettled } }
@@ -175,12 +174,12 @@ struct ReverbNetwork {
   @inline(__always) @_noLocks
   private func tap(_ lengths: SIMD16<Int32>, _ line: Int) -> SIMD4<Float> {
     let offset = modulation.offsets[line]
-    let whole = Int32(offset)
+    let whole = offset &>> ReverbModulation.fractionBits
     let oldest = Int(lengths[line] &+ whole &+ 2)
     let start = line &* stride &+ ((position &- oldest) & mask)
     var samples = UnsafeRawPointer(memory + start).loadUnaligned(as: SIMD4<Float>.self)
-    if oldest > written { samples = hideUnwritten(samples, oldest) }
-    let t = offset - Float(whole)
+    if oldest > written { samples = Self.hideUnwritten(samples, oldest: oldest, written: written) }
+    let t = Float(offset & (1 &<< ReverbModulation.fractionBits &- 1)) * 0x1p-20
     let third = SIMD4<Float>(1 / 6, -0.5, 0.5, -1 / 6)
     let second = SIMD4<Float>(0, 0.5, -1, 0.5)
     let first = SIMD4<Float>(-1 / 6, 1, -0.5, -1 / 3)
@@ -188,8 +187,8 @@ struct ReverbNetwork {
   }
 
   /// Samples without those from before the last reset; `oldest` is the age of the first.
-  @_noLocks
-  private func hideUnwritten(_ samples: SIMD4<Float>, _ oldest: Int) -> SIMD4<Float> {
+  @inline(never) @_noLocks
+  private static func hideUnwritten(_ samples: SIMD4<Float>, oldest: Int, written: Int) -> SIMD4<Float> {
     var visible = samples
     for i in 0..<4 where oldest &- i > written { visible[i] = 0 }
     return visible
