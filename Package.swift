@@ -41,8 +41,7 @@ let package = Package(
 
     .target(name: "CBackline", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
-    .target(
-      name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CEBUR128"], swiftSettings: realtime),
+    .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline"], swiftSettings: realtime),
     .target(
       name: "BacklineGraph", dependencies: ["BacklineDSP", "BacklineRealtime", "CBackline"],
       swiftSettings: realtime),
@@ -82,7 +81,7 @@ let package = Package(
       dependencies: ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline", "CJACK"],
       path: "Tests/BacklineTestSupport", swiftSettings: common),
     tests("BacklineRealtime", ["CBackline"]),
-    tests("BacklineDSP", ["BacklineRealtime", "CBackline"]),
+    tests("BacklineDSP", ["BacklineRealtime", "CBackline", "CEBUR128"]),
     tests("BacklineGraph", ["BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineEngine", ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),

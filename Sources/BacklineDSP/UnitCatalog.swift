@@ -7,6 +7,11 @@ public struct UnitCatalog: Sendable {
     Mixer.description,
     Equalizer.description,
     Compressor.description,
+    Delay.description,
+    Reverb.description,
+    Oscillator.description,
+    Noise.description,
+    Meter.description,
   ])
 
   /// The descriptions in order.

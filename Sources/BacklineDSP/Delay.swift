@@ -1,0 +1,178 @@
+import BacklineRealtime
+import CBackline
+
+/// A stereo delay with feedback.
+///
+/// - The delay is a whole number of frames. A new `delayTime` fades from the old tap to the new one over the ramp (equal
+///   gain), without a change of pitch; a change during a fade waits for its end, and of several the newest counts.
+/// - The feedback passes a high-pass and a low-pass filter of the first order, whose gain is nowhere above 1, so at 100 %
+///   the echoes stay and do not grow. What goes in above +12 dB for all that (echoes that pile up on a steady
+///   input, an input gone wild) is clipped there on its way back; the echo itself is heard as loud as it came.
+/// - `pingPong` sends both inputs to the left and crosses the feedback: left, right, left.
+public struct Delay: ProcessingUnit, ~Copyable {
+  enum Parameter: Int { case wetDryMix, delayTime, feedback, lowPassCutoff, highPassCutoff, pingPong }
+
+  public static let description = UnitDescription(
+    kind: "delay", title: "Delay", summary: "Repeats the signal as echoes, side by side or from left to right.",
+    inputs: [.init("input")], outputs: [.init("output")],
+    parameters: [
+      .init(
+        "wetDryMix", "How much of the output is echo: 0 is the input alone, 100 the echoes alone.", 0...100,
+        default: 30, measure: .percent),
+      .init(
+        "delayTime", "The time from one echo to the next.", 0.001...longestTime, default: 1, measure: .seconds,
+        taper: .quadratic),
+      .init(
+        "feedback", "How loud each echo is against the one before; below 0 every other one is inverted.", -100...100,
+        default: 50, measure: .percent),
+      .init(
+        "lowPassCutoff", "The echoes lose what is above, each one more.", 10...20_000, default: 15_000,
+        measure: .hertz, taper: .logarithmic),
+      .init(
+        "highPassCutoff", "The echoes lose what is below, each one more.", 10...2000, default: 10, measure: .hertz,
+        taper: .logarithmic),
+      .toggle("pingPong", "The echoes change sides.", default: false),
+    ],
+    make: { UnitInstance(Delay.self, $0) })
+
+  public static let functions = UnitFunctions(render: delayRender, set: delaySet, reset: delayReset, tail: delayTail)
+
+  private static var longestTime: Float { @_noLocks get { 5 } }
+  /// The bound of what is fed back: +12 dB.
+  private static var limit: Float { @_noLocks get { 4 } }
+
+  private let sampleRate: Double
+  private var line: StereoDelayLine
+  private var time: Crossfade
+  private var mix = Ramp(0.3)
+  private var feedback = Ramp(0.5)
+  private var crossing = Ramp(0)
+  private var lowPass = OnePole()
+  private var highPass = OnePole()
+
+  public init(_ format: UnitFormat) {
+    sampleRate = format.sampleRate
+    line = StereoDelayLine(maximum: Int(Double(Self.longestTime) * sampleRate) + 1)
+    time = Crossfade(Int32(sampleRate))
+    lowPass.coefficient = Ramp(OnePole.coefficient(cutoff: 15_000, sampleRate: sampleRate))
+    highPass.coefficient = Ramp(OnePole.coefficient(cutoff: 10, sampleRate: sampleRate))
+  }
+
+  deinit { line.deallocate() }
+
+  @_noLocks
+  mutating func render(_ block: borrowing RenderBlock) {
+    let left = block.input(0, 0), right = block.input(0, 1)
+    let leftOut = block.output(0, 0), rightOut = block.output(0, 1)
+    let count = Int(block.frameCount)
+    var start = 0
+    while start < count && !isSettled {
+      var echo = line.read(Int(time.to) &- 1)
+      if !time.isSettled {
+        let old = line.read(Int(time.from) &- 1)
+        echo = old + time.weight * (echo - old)
+      }
+      let output = step(SIMD2(left[start], right[start]), echo)
+      leftOut[start] = output.x
+      rightOut[start] = output.y
+      advance()
+      start &+= 1
+    }
+    let tap = Int(time.to) &- 1
+    for i in start..<count {
+      let output = step(SIMD2(left[i], right[i]), line.read(tap))
+      leftOut[i] = output.x
+      rightOut[i] = output.y
+    }
+  }
+
+  @_noLocks
+  mutating func set(_ parameter: Int, to value: Float, over rampFrames: Int32) {
+    switch Parameter(rawValue: parameter) {
+    case .wetDryMix: mix.move(to: value / 100, over: rampFrames)
+    case .delayTime:
+      let seconds = Double(max(0, min(value, Self.longestTime)))
+      time.move(to: max(1, Int32(seconds * sampleRate + 0.5)), over: rampFrames)
+    case .feedback: feedback.move(to: max(-1, min(value / 100, 1)), over: rampFrames)
+    case .lowPassCutoff:
+      lowPass.coefficient.move(to: OnePole.coefficient(cutoff: value, sampleRate: sampleRate), over: rampFrames)
+    case .highPassCutoff:
+      highPass.coefficient.move(to: OnePole.coefficient(cutoff: value, sampleRate: sampleRate), over: rampFrames)
+    case .pingPong: crossing.move(to: value < 0.5 ? 0 : 1, over: rampFrames)
+    case nil: break
+    }
+  }
+
+  @_noLocks
+  mutating func reset() {
+    line.clear()
+    time.settle()
+    mix.settle()
+    feedback.settle()
+    crossing.settle()
+    lowPass.reset()
+    highPass.reset()
+  }
+
+  /// The time until the echoes of a signal at the limit are below -140 dB, at most a minute.
+  @_noLocks
+  mutating func tail() -> Int64 {
+    let loop = Double(max(feedback.value.magnitude, feedback.target.magnitude))
+    let period = Double(time.largest) / sampleRate
+    if loop >= 0.999_999 { return Tail.frames(Tail.longestSeconds, sampleRate: sampleRate) }
+    // The first echo comes whole, each later one weaker by the feedback.
+    let later = loop > 0 ? backline_floor(backline_log(1e-7 / Double(Self.limit)) / backline_log(loop)) + 1 : 0
+    // Half a second more for the slowest filters.
+    return Tail.frames(period * (1 + later) + 0.5, sampleRate: sampleRate)
+  }
+
+  private var isSettled: Bool {
+    @inline(__always) @_noLocks
+    get {
+      time.isSettled && mix.isSettled && feedback.isSettled && crossing.isSettled && lowPass.coefficient.isSettled
+        && highPass.coefficient.isSettled
+    }
+  }
+
+  @inline(__always) @_noLocks
+  private mutating func advance() {
+    time.advance()
+    mix.advance()
+    feedback.advance()
+    crossing.advance()
+    lowPass.coefficient.advance()
+    highPass.coefficient.advance()
+  }
+
+  /// One frame: takes the input and the echo that sounds now, writes what will sound, returns the output.
+  @inline(__always) @_noLocks
+  private mutating func step(_ input: SIMD2<Float>, _ echo: SIMD2<Float>) -> SIMD2<Float> {
+    let bounded = SIMD2(
+      max(-Self.limit, min(echo.x, Self.limit)), max(-Self.limit, min(echo.y, Self.limit)))
+    let back = highPass.highPass(lowPass.lowPass(bounded)) * feedback.value
+    let across = SIMD2((input.x + input.y) * 0.5 + back.y, back.x)
+    let cross = crossing.value
+    line.write((input + back) * (1 - cross) + across * cross)
+    return input * (1 - mix.value) + echo * mix.value
+  }
+}
+
+@_noLocks
+private func delayRender(_ state: UnsafeMutableRawPointer, _ block: UnsafePointer<RenderBlock>) {
+  state.assumingMemoryBound(to: Delay.self).pointee.render(block.pointee)
+}
+
+@_noLocks
+private func delaySet(_ state: UnsafeMutableRawPointer, _ parameter: Int32, _ value: Float, _ rampFrames: Int32) {
+  state.assumingMemoryBound(to: Delay.self).pointee.set(Int(parameter), to: value, over: rampFrames)
+}
+
+@_noLocks
+private func delayReset(_ state: UnsafeMutableRawPointer) {
+  state.assumingMemoryBound(to: Delay.self).pointee.reset()
+}
+
+@_noLocks
+private func delayTail(_ state: UnsafeMutableRawPointer) -> Int64 {
+  state.assumingMemoryBound(to: Delay.self).pointee.tail()
+}

@@ -1,0 +1,47 @@
+import BacklineRealtime
+
+/// A ring of stereo frames that is written once a frame and read at any distance behind.
+///
+/// `clear()` takes no time: what was written before it is never read again, so a long line can be reset on the render
+/// thread. Memory is allocated at creation and freed by `deallocate()`.
+struct StereoDelayLine {
+  private let frames: UnsafeMutablePointer<SIMD2<Float>>
+  private let mask: Int
+  private var position = 0
+  private var written = 0
+
+  /// A line that can be read up to `maximum` frames behind the newest frame.
+  init(maximum: Int) {
+    var size = 64
+    while size <= maximum { size *= 2 }
+    let samples = SampleMemory.allocate(2 * size)
+    frames = UnsafeMutableRawPointer(samples).bindMemory(to: SIMD2<Float>.self, capacity: size)
+    mask = size - 1
+  }
+
+  /// Frees the memory.
+  func deallocate() {
+    SampleMemory.free(UnsafeMutableRawPointer(frames).bindMemory(to: Float.self, capacity: 2 * (mask + 1)))
+  }
+
+  /// Writes the coming frame.
+  @inline(__always) @_noLocks
+  mutating func write(_ frame: SIMD2<Float>) {
+    frames[position] = frame
+    position = (position &+ 1) & mask
+    if written <= mask { written &+= 1 }
+  }
+
+  /// The frame written `delay` frames before the last one (0 is the last one itself); silence before the first.
+  @inline(__always) @_noLocks
+  func read(_ delay: Int) -> SIMD2<Float> {
+    delay < written ? frames[(position &- 1 &- delay) & mask] : SIMD2(repeating: 0)
+  }
+
+  /// Forgets everything.
+  @_noLocks
+  mutating func clear() {
+    position = 0
+    written = 0
+  }
+}
