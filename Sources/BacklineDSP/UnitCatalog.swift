@@ -2,7 +2,8 @@
 public struct UnitCatalog: Sendable {
   /// The units that come with Backline, in the order in which they are listed.
   public static let standard = UnitCatalog([
-    Gain.description
+    Gain.description,
+    Player.description,
   ])
 
   /// The descriptions in order.
