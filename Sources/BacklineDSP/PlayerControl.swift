@@ -15,6 +15,8 @@ public final class PlayerControl: @unchecked Sendable {
 
   private struct Requests {
     var feed = PlayerFeeder.Request()
+    /// The newest generation given out.
+    var generation = 0
     /// The last seek, for as long as it may still wait.
     var seek: PlayerCommand?
     /// The generation of the file.
@@ -23,6 +25,11 @@ public final class PlayerControl: @unchecked Sendable {
     /// The commands sent so far.
     var sent = 0
     var onWork: (@Sendable () -> Void)?
+
+    mutating func newGeneration() -> Int {
+      generation += 1
+      return generation
+    }
   }
 
   init(_ memory: PlayerMemory, sampleRate: Double) {
@@ -47,11 +54,14 @@ public final class PlayerControl: @unchecked Sendable {
 
   private func load(_ source: (any PlayerSource)?) {
     requests.withLock { requests in
+      requests.file = requests.newGeneration()
+      requests.failure = nil
       requests.feed.source = source
       requests.feed.loop = nil
-      requests.feed.jump(to: 0)
-      requests.failure = nil
-      requests.file = requests.feed.generation
+      requests.feed.current = .init(generation: requests.file)
+      requests.feed.next = nil
+      requests.feed.rewindGeneration = requests.file
+      requests.feed.serial += 1
       // To a loop that is set before the next block, a fresh file is like a seek that waits.
       requests.seek = PlayerCommand(
         kind: .seek, isScheduled: false, frame: 0, file: requests.file, generation: requests.file)
@@ -95,11 +105,10 @@ public final class PlayerControl: @unchecked Sendable {
         throw .outOfRange("position \(position) is not within 0 to \(source.frameCount) frames")
       }
       let command = PlayerCommand(
-        kind: .seek, isScheduled: frame != nil, frame: frame ?? 0, generation: requests.feed.generation + 1,
+        kind: .seek, isScheduled: frame != nil, frame: frame ?? 0, generation: requests.newGeneration(),
         position: position)
-      try self.push(checked: command, &requests)
-      requests.seek = command
-      requests.feed.jump(to: position)
+      try self.push(command, &requests)
+      self.follow(command, &requests)
     }
   }
 
@@ -116,16 +125,21 @@ public final class PlayerControl: @unchecked Sendable {
       }
       if requests.feed.loop == loop { return }
       let waiting = self.waitingSeek(requests)
-      var command =
-        waiting ?? PlayerCommand(kind: .relink, isScheduled: false, frame: 0)
-      command.generation = requests.feed.generation + 1
-      try self.push(checked: command, &requests)
+      if waiting != nil { try self.checkRoom(for: 2, isScheduled: true, requests) }
+      if waiting?.isScheduled ?? true {
+        let command = PlayerCommand(
+          kind: .relink, isScheduled: false, frame: 0, generation: requests.newGeneration())
+        try self.push(command, &requests)
+        requests.feed.current = .init(generation: command.generation, isRelink: true)
+      }
       requests.feed.loop = loop
-      if waiting != nil {
-        requests.seek = command
-        requests.feed.jump(to: command.position)
-      } else {
-        requests.feed.relink()
+      requests.feed.rewindGeneration = requests.newGeneration()
+      requests.feed.serial += 1
+      if var seek = waiting {
+        // It is asked for once more, with the new loop.
+        seek.generation = requests.newGeneration()
+        try self.push(seek, &requests)
+        self.follow(seek, &requests)
       }
     }
   }
@@ -152,10 +166,14 @@ public final class PlayerControl: @unchecked Sendable {
   private func send(_ kind: PlayerCommand.Kind, at frame: Int64?) throws(PlayerError) {
     try change { requests throws(PlayerError) in
       if requests.feed.source == nil { throw .nothingLoaded }
-      try self.push(checked: PlayerCommand(kind: kind, isScheduled: frame != nil, frame: frame ?? 0), &requests)
+      try self.push(PlayerCommand(kind: kind, isScheduled: frame != nil, frame: frame ?? 0), &requests)
       if kind == .stop {
         requests.feed.stops += 1
-        if frame == nil { requests.seek = nil }
+        requests.feed.serial += 1
+        if frame == nil {
+          requests.seek = nil
+          requests.feed.next = nil
+        }
       }
     }
   }
@@ -168,21 +186,49 @@ public final class PlayerControl: @unchecked Sendable {
     notifyReader()
   }
 
+  /// Has the place of a seek read.
+  private func follow(_ seek: PlayerCommand, _ requests: inout Requests) {
+    let place = PlayerFeeder.Request.Place(generation: seek.generation, start: seek.position)
+    settle(&requests)
+    if seek.isScheduled {
+      requests.feed.next = place
+    } else {
+      requests.feed.current = place
+      requests.feed.next = nil
+    }
+    requests.seek = seek
+    requests.feed.serial += 1
+  }
+
+  /// The place of a scheduled seek that has been carried out is the current one.
+  private func settle(_ requests: inout Requests) {
+    guard let next = requests.feed.next, isExecuted(next.generation) else { return }
+    requests.feed.current = next
+    requests.feed.next = nil
+  }
+
+  private func isExecuted(_ generation: Int) -> Bool {
+    link.pointee.executedGeneration.load(ordering: .acquiring) >= generation
+  }
+
   private func waitingSeek(_ requests: Requests) -> PlayerCommand? {
-    guard let seek = requests.seek,
-      link.pointee.executedGeneration.load(ordering: .acquiring) < seek.generation
-    else { return nil }
+    guard let seek = requests.seek, !isExecuted(seek.generation) else { return nil }
     return seek
   }
 
-  private func push(checked command: PlayerCommand, _ requests: inout Requests) throws(PlayerError) {
+  private func push(_ command: PlayerCommand, _ requests: inout Requests) throws(PlayerError) {
     var command = command
     command.file = requests.file
-    let waiting = requests.sent - link.pointee.retiredCommands.load(ordering: .acquiring)
-    // Half of the room is kept for commands without a frame, so that a player can be stopped whatever waits.
-    let limit = command.isScheduled ? PlayerLink.waitingLimit / 2 : PlayerLink.waitingLimit
-    guard waiting < limit, link.pointee.commands.push(command) else { throw .tooManyWaiting(limit: limit) }
+    try checkRoom(for: 1, isScheduled: command.isScheduled, requests)
+    guard link.pointee.commands.push(command) else { throw .tooManyWaiting(limit: PlayerLink.waitingLimit) }
     requests.sent += 1
+  }
+
+  /// Half of the room is kept for commands without a frame, so that a player can be stopped whatever waits.
+  private func checkRoom(for count: Int, isScheduled: Bool, _ requests: Requests) throws(PlayerError) {
+    let waiting = requests.sent - link.pointee.retiredCommands.load(ordering: .acquiring)
+    let limit = isScheduled ? PlayerLink.waitingLimit / 2 : PlayerLink.waitingLimit
+    if waiting + count > limit { throw .tooManyWaiting(limit: limit) }
   }
 
   // MARK: The reader
@@ -199,7 +245,10 @@ public final class PlayerControl: @unchecked Sendable {
   /// Reads one piece of the file, where there is room for it; false when there was nothing to do. Reader thread: this may
   /// wait for the disk.
   public func readAhead() -> Bool {
-    let request = requests.withLock { $0.feed }
+    let request = requests.withLock { requests in
+      settle(&requests)
+      return requests.feed
+    }
     let (isWorking, failure) = feeder.withLock { feeder in
       let isWorking = feeder.advance(request)
       return (isWorking, feeder.takeFailure())
@@ -220,9 +269,8 @@ public final class PlayerControl: @unchecked Sendable {
 
   /// The frames that can be played before reading has to go on: what the reader serves first. 0 where sound is waited for.
   public var urgency: Int {
-    let request = requests.withLock { $0.feed }
-    return PlayerFeeder.urgency(
-      memory, isServed: link.pointee.servedGeneration.load(ordering: .acquiring) >= request.generation)
+    let serial = requests.withLock { $0.feed.serial }
+    return PlayerFeeder.urgency(memory, isServed: link.pointee.servedSerial.load(ordering: .acquiring) == serial)
   }
 
   /// True once the unit has been freed: nothing is played any more.

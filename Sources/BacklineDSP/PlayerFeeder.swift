@@ -5,27 +5,26 @@ import Synchronization
 struct PlayerFeeder: ~Copyable {
   /// What control wants to be read.
   struct Request {
-    /// Counts every change of what is to be played from where.
-    var generation = 0
+    /// A position to read from.
+    struct Place {
+      var generation = 0
+      var start: Int64 = 0
+      /// Read from the position that plays at the moment instead of `start`.
+      var isRelink = false
+    }
+
+    /// Counts the changes.
+    var serial = 0
     var source: (any PlayerSource)?
-    /// The position to read from.
-    var start: Int64 = 0
     var loop: Range<Int64>?
-    /// Read from the position that plays at the moment instead of `start`.
-    var isRelink = false
+    /// The place that plays or is at hand.
+    var current = Place()
+    /// The place of a seek that waits for its frame.
+    var next: Place?
+    /// The generation of the start of the file, a new one for each file and loop.
+    var rewindGeneration = 0
     /// The stops asked for, each of which wants the start of the file.
     var stops = 0
-
-    mutating func jump(to position: Int64) {
-      generation += 1
-      start = position
-      isRelink = false
-    }
-
-    mutating func relink() {
-      generation += 1
-      isRelink = true
-    }
   }
 
   /// The frames read in one piece.
@@ -33,6 +32,7 @@ struct PlayerFeeder: ~Copyable {
 
   private let memory: PlayerMemory
   private var streams: [PlayerStream?]
+  private var servedGenerations: (current: Int, next: Int) = (0, 0)
   private var stops = 0
   /// The start of the file should be offered.
   private var isRewindDue = false
@@ -70,9 +70,7 @@ struct PlayerFeeder: ~Copyable {
       let word = word(index)
       if word == 0 {
         streams[index] = nil
-      } else if PlayerLane.isOffered(word) && PlayerLane.generation(word) < request.generation
-        && lanes[index].revoke(word)
-      {
+      } else if PlayerLane.isOffered(word) && !isWanted(word, request) && lanes[index].revoke(word) {
         if PlayerLane.isRewind(word) { isRewindDue = true }
         streams[index] = nil
       } else if let source = streams[index]?.source, source !== request.source {
@@ -85,42 +83,53 @@ struct PlayerFeeder: ~Copyable {
     }
   }
 
+  private func isWanted(_ word: Int, _ request: Request) -> Bool {
+    let generation = PlayerLane.generation(word)
+    if PlayerLane.isRewind(word) { return generation == request.rewindGeneration }
+    return generation == request.current.generation || generation == request.next?.generation
+  }
+
   private mutating func serve(_ request: Request) {
-    let link = memory.link
-    guard let source = request.source else {
+    guard request.source != nil else {
       isRewindDue = false
-      link.pointee.servedGeneration.store(request.generation, ordering: .releasing)
+      memory.link.pointee.servedSerial.store(request.serial, ordering: .releasing)
       return
     }
-    if link.pointee.servedGeneration.load(ordering: .relaxed) < request.generation, let index = freeLane() {
-      let start = request.isRelink ? link.pointee.position.load(ordering: .relaxed) : request.start
-      offer(index, PlayerStream(source: source, start: start, loop: request.loop), request, isRewind: false)
-      link.pointee.servedGeneration.store(request.generation, ordering: .releasing)
+    if request.current.generation == servedGenerations.next { servedGenerations.current = servedGenerations.next }
+    var isServed = true
+    if request.current.generation != servedGenerations.current {
+      if offer(request.current, request) {
+        servedGenerations.current = request.current.generation
+      } else {
+        isServed = false
+      }
+    }
+    if let next = request.next, next.generation != servedGenerations.next {
+      if offer(next, request) { servedGenerations.next = next.generation } else { isServed = false }
     }
     if isRewindDue {
       let isOffered = streams.indices.contains { PlayerLane.isOffered(word($0)) && PlayerLane.isRewind(word($0)) }
-      if isOffered {
-        isRewindDue = false
-      } else if let index = freeLane() {
-        offer(index, PlayerStream(source: source, start: 0, loop: request.loop), request, isRewind: true)
-        isRewindDue = false
-      }
+      let start = Request.Place(generation: request.rewindGeneration)
+      if isOffered || offer(start, request, isRewind: true) { isRewindDue = false } else { isServed = false }
     }
+    if isServed { memory.link.pointee.servedSerial.store(request.serial, ordering: .releasing) }
   }
 
-  private func freeLane() -> Int? { streams.indices.first { word($0) == 0 } }
-
-  private mutating func offer(_ index: Int, _ stream: consuming PlayerStream, _ request: Request, isRewind: Bool) {
+  /// Offers a place in a lane; false where none is free.
+  private mutating func offer(_ place: Request.Place, _ request: Request, isRewind: Bool = false) -> Bool {
+    guard let source = request.source, let index = streams.indices.first(where: { word($0) == 0 }) else { return false }
+    let start = place.isRelink ? memory.link.pointee.position.load(ordering: .relaxed) : place.start
     let lane = lanes + index
-    lane.pointee.start = stream.position
-    lane.pointee.loopFrom = stream.loop?.lowerBound ?? 0
-    lane.pointee.loopTo = stream.loop?.upperBound ?? 0
+    lane.pointee.start = start
+    lane.pointee.loopFrom = request.loop?.lowerBound ?? 0
+    lane.pointee.loopTo = request.loop?.upperBound ?? 0
     lane.pointee.written.store(0, ordering: .relaxed)
     lane.pointee.consumed.store(0, ordering: .relaxed)
     lane.pointee.isComplete.store(false, ordering: .relaxed)
-    streams[index] = stream
+    streams[index] = PlayerStream(source: source, start: start, loop: request.loop)
     lane.pointee.word.store(
-      PlayerLane.offer(generation: request.generation, isRewind: isRewind), ordering: .releasing)
+      PlayerLane.offer(generation: place.generation, isRewind: isRewind), ordering: .releasing)
+    return true
   }
 
   // MARK: Reading
@@ -178,7 +187,8 @@ struct PlayerFeeder: ~Copyable {
     lane.pointee.written.store(written + read, ordering: .releasing)
     if isComplete {
       lane.pointee.isComplete.store(true, ordering: .releasing)
-      isRewindDue = true
+      // A file that fits into its lane is played again from there.
+      if !lane.pointee.isWholeFile { isRewindDue = true }
     }
   }
 }

@@ -63,6 +63,13 @@ struct PlayerLane: ~Copyable {
     word.compareExchange(expected: offer, desired: 0, ordering: .acquiringAndReleasing).exchanged
   }
 
+  /// True when the lane holds everything from the start of the file to its end.
+  var isWholeFile: Bool {
+    @_noLocks get {
+      start == 0 && isComplete.load(ordering: .acquiring) && written.load(ordering: .acquiring) <= capacity
+    }
+  }
+
   /// The file position of the frame that is `count` frames after the first.
   @_noLocks
   func position(after count: Int) -> Int64 {

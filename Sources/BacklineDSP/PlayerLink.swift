@@ -22,7 +22,7 @@ struct PlayerCommand: BitwiseCopyable, Sendable {
   var generation = 0
   var position: Int64 = 0
 
-  /// True for the commands that name a generation; a later one takes the place of one that still waits.
+  /// True for the commands that name a generation.
   var isJump: Bool {
     @_noLocks get {
       switch kind {
@@ -72,8 +72,8 @@ struct PlayerLink: ~Copyable {
 
   /// Set by the render thread, cleared by the reader: the start of the file is wanted again.
   let isRewindWanted = Atomic<Bool>(false)
-  /// The newest generation that has a lane. Written by the reader.
-  let servedGeneration = Atomic<Int>(0)
+  /// The last of control's changes for which everything has been offered. Written by the reader.
+  let servedSerial = Atomic<Int>(0)
   /// Set when the unit has been freed: nothing is played any more.
   let isAbandoned = Atomic<Bool>(false)
 

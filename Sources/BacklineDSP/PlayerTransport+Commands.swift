@@ -20,7 +20,7 @@ extension PlayerTransport {
         retire(1)
         continue
       }
-      if command.isJump { drop(isUndone: Self.isUndoneByJump) }
+      if Self.isSeek(command.kind) { drop(isUndone: Self.isSeek) }
       if !command.isScheduled {
         switch command.kind {
         case .pause: drop(isUndone: Self.isUndoneByPause)
@@ -93,9 +93,9 @@ extension PlayerTransport {
   }
 
   @_noLocks
-  private static func isUndoneByJump(_ kind: PlayerCommand.Kind) -> Bool {
+  private static func isSeek(_ kind: PlayerCommand.Kind) -> Bool {
     switch kind {
-    case .seek, .relink: true
+    case .seek: true
     default: false
     }
   }

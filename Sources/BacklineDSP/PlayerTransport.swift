@@ -13,7 +13,7 @@ import Synchronization
 /// - At its end a player stops by itself and the position stays there; play then begins anew.
 /// - Sound that is due and not there is silence: counted once a gap, the position waits, and it fades in again.
 /// - Play while playing changes nothing. Pause and stop without a frame also take back what waits (pause: plays and
-///   pauses; stop: everything). The latest jump takes the place of one that waits.
+///   pauses; stop: everything). The latest seek takes the place of one that waits.
 struct PlayerTransport {
   let link: UnsafeMutablePointer<PlayerLink>
   let rampFrames: Int32
@@ -98,9 +98,7 @@ struct PlayerTransport {
       return
     }
     if needsRewind {
-      needsRewind = false
-      wanted = -1
-      restingPosition = 0
+      rewind()
     }
     hasEnded = false
     isRunning = true
@@ -112,6 +110,20 @@ struct PlayerTransport {
     } else if isExact {
       starve()
     }
+  }
+
+  /// Goes to the start of the file.
+  @_noLocks
+  private mutating func rewind() {
+    needsRewind = false
+    restingPosition = 0
+    if current >= 0 && lanes[current].isWholeFile {
+      lanes[current].consumed.store(0, ordering: .releasing)
+      return
+    }
+    leaveCurrent()
+    restingPosition = 0
+    wanted = -1
   }
 
   @_noLocks
@@ -261,18 +273,18 @@ struct PlayerTransport {
     link.pointee.underruns.store(link.pointee.underruns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
 
-  /// The end of the file has been played.
+  /// The end of the file has been played. A lane that holds all of it is kept, to be played again.
   @_noLocks
   mutating func end() {
-    restingPosition = position
-    lanes[current].release()
-    current = -1
-    relinking = 0
     isRunning = false
     isPausing = false
     isStarving = false
     hasEnded = true
     needsRewind = true
+    if !lanes[current].isWholeFile {
+      relinking = 0
+      leaveCurrent()
+    }
   }
 
   /// Stops at once, at the start of the file, with nothing waiting.
