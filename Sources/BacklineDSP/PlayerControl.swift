@@ -65,6 +65,7 @@ public final class PlayerControl: @unchecked Sendable {
       // To a loop that is set before the next block, a fresh file is like a seek that waits.
       requests.seek = PlayerCommand(
         kind: .seek, isScheduled: false, frame: 0, file: requests.file, generation: requests.file)
+      link.pointee.isRewindWanted.store(false, ordering: .relaxed)
       link.pointee.newestFile.store(requests.file << 1 | (source == nil ? 0 : 1), ordering: .releasing)
     }
     notifyReader()

@@ -2,8 +2,8 @@ import Glibc
 
 /// Looks whether a file of chunks is as long as its header says.
 ///
-/// libsndfile plays what is left of a truncated WAV, AIFF, W64 or RF64 file without a word, so this is asked before. The
-/// compressed formats and CAF notice by themselves. Layouts: EA IFF 85, Microsoft RIFF, EBU Tech 3306 (RF64), Sony's W64.
+/// libsndfile plays what is left of a truncated WAV, AIFF, AU, W64 or RF64 file without a word, so this is asked before. The
+/// compressed formats and CAF notice by themselves. Layouts: EA IFF 85, Microsoft RIFF, EBU Tech 3306 (RF64), Sony's W64, Sun's AU.
 enum ContainerLength {
   /// True when the chunk with the samples ends behind the end of the file.
   ///
@@ -15,6 +15,9 @@ enum ContainerLength {
     case "RIFF", "RF64": return endsEarly(descriptor, fileSize, dataName: "data", isBigEndian: false)
     case "RIFX": return endsEarly(descriptor, fileSize, dataName: "data", isBigEndian: true)
     case "FORM": return endsEarly(descriptor, fileSize, dataName: "SSND", isBigEndian: true)
+    case ".snd":
+      let size = integer(head[8..<12], isBigEndian: true)
+      return size != 0xFFFF_FFFF && size > fileSize - integer(head[4..<8], isBigEndian: true)
     case "riff": return endsEarlyW64(descriptor, fileSize)
     default: return false
     }

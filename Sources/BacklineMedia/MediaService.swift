@@ -46,22 +46,24 @@ public final class MediaService: Sendable {
   private let state = Mutex(State())
   private let threads = Mutex<(reader: WorkerThread, opener: WorkerThread)?>(nil)
 
+  private init(_ readAhead: ReadAhead) { self.readAhead = readAhead }
+
   /// A service without threads of its own: `load` opens before it returns, and `fillSynchronously` has to be called before
   /// each block. For offline rendering and tests.
-  ///
-  /// `onFailure` hears of a file that could not be read to its end, once, on the thread that reads.
-  public init(
-    synchronousWithFailures onFailure: @escaping @Sendable (PlayerControl, EngineError) -> Void
-  ) {
-    readAhead = ReadAhead { control, failure in onFailure(control, EngineError(.ioError, failure.message)) }
+  public static func synchronous(
+    onFailure: @escaping @Sendable (PlayerControl, EngineError) -> Void
+  ) -> MediaService {
+    MediaService(ReadAhead(onFailure: onFailure))
   }
 
   /// A service with running threads, which end with `shutdown()` and with nothing else.
+  ///
+  /// `onFailure` hears of a file that could not be read to its end, once, on the thread that reads.
   public convenience init(
     onFailure: @escaping @Sendable (PlayerControl, EngineError) -> Void
   ) throws(EngineError) {
-    self.init(synchronousWithFailures: onFailure)
-    let readAhead = readAhead
+    let readAhead = ReadAhead(onFailure: onFailure)
+    self.init(readAhead)
     let reader = try WorkerThread("media read") { readAhead.run($0) }
     let opener: WorkerThread
     do throws(EngineError) {

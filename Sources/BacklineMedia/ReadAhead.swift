@@ -19,9 +19,9 @@ final class ReadAhead: Sendable {
   }
 
   private let players = Mutex<[Player]>([])
-  private let onFailure: @Sendable (PlayerControl, PlayerSourceFailure) -> Void
+  private let onFailure: @Sendable (PlayerControl, EngineError) -> Void
 
-  init(onFailure: @escaping @Sendable (PlayerControl, PlayerSourceFailure) -> Void) {
+  init(onFailure: @escaping @Sendable (PlayerControl, EngineError) -> Void) {
     self.onFailure = onFailure
   }
 
@@ -97,6 +97,6 @@ final class ReadAhead: Sendable {
       players[index].failure = failure
       return true
     }
-    if isNew { onFailure(control, failure) }
+    if isNew { onFailure(control, EngineError(.ioError, failure.message)) }
   }
 }

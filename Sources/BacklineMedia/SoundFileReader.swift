@@ -25,14 +25,21 @@ public final class SoundFileReader {
   /// Frames decoded ahead of a seek's target in lossy formats, whose first packets after a seek depend on earlier ones (the
   /// bit reservoir of MP3, the overlap of Vorbis, the 80 ms that Opus needs): what follows has the same bits as in passing.
   private static let seekLead: Int64 = 16_384
+  /// The most frames on one page of an Ogg Vorbis file (255 packets of usual size). Seeks that end on the last page are off
+  /// by what that page's end has been cut by (libsndfile 1.2.0), so none goes there.
+  private static let vorbisPageFrames: Int64 = 255 * 1024
 
   public let path: String
   public let format: SoundFileFormat
-  /// The samples of floating-point files that were not finite and have been replaced by silence.
+  /// The samples of floating-point files that were not finite and have been replaced by silence, each counted
+  /// once; what a seek has left out does not count.
   public private(set) var nonFiniteCount = 0
   private let file: OpaquePointer
   private let isLossy: Bool
+  private let isVorbis: Bool
   private var position: Int64 = 0
+  /// The end of what has been looked through for samples that are not finite.
+  private var checkedFrames: Int64 = 0
 
   /// Opens a file.
   public init(path: String) throws(SoundFileError) {
@@ -47,7 +54,11 @@ public final class SoundFileReader {
       throw Self.openingError(path)
     }
     self.file = file
-    isLossy = Self.isLossy(info.format)
+    let encoding = info.format & Int32(SF_FORMAT_SUBMASK)
+    isVorbis = encoding == Int32(SF_FORMAT_VORBIS)
+    isLossy =
+      isVorbis || encoding == Int32(SF_FORMAT_OPUS)
+      || info.format & Int32(SF_FORMAT_TYPEMASK) == Int32(SF_FORMAT_MPEG)
     format = SoundFileFormat(
       sampleRate: Int(info.samplerate), channelCount: Int(info.channels), frameCount: info.frames,
       name: Self.name(of: info.format))
@@ -69,12 +80,14 @@ public final class SoundFileReader {
     let read = Int(sf_readf_float(file, samples, sf_count_t(wanted)))
     position = frame + Int64(max(read, 0))
     if read <= 0 { throw broken(at: frame) }
-    silenceNonFinite(samples, read * format.channelCount)
+    silenceNonFinite(samples, at: frame, count: read)
     return read
   }
 
   private func seek(to frame: Int64) throws(SoundFileError) {
-    let start = isLossy ? max(0, frame - Self.seekLead) : frame
+    var start = frame
+    if isVorbis { start = min(start, format.frameCount - Self.vorbisPageFrames) }
+    if isLossy { start = max(0, start - Self.seekLead) }
     position = -1
     guard sf_seek(file, sf_count_t(start), Int32(SEEK_SET)) == start else { throw broken(at: frame) }
     var left = Int(frame - start)
@@ -88,12 +101,15 @@ public final class SoundFileReader {
     }
   }
 
-  private func silenceNonFinite(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
-    if !backline_has_non_finite(samples, Int64(count)) { return }
-    for index in 0..<count where !samples[index].isFinite {
-      samples[index] = 0
-      nonFiniteCount += 1
+  private func silenceNonFinite(_ samples: UnsafeMutablePointer<Float>, at frame: Int64, count: Int) {
+    let channels = format.channelCount
+    if backline_has_non_finite(samples, Int64(count * channels)) {
+      for index in 0..<count * channels where !samples[index].isFinite {
+        samples[index] = 0
+        if frame + Int64(index / channels) >= checkedFrames { nonFiniteCount += 1 }
+      }
     }
+    checkedFrames = max(checkedFrames, frame + Int64(count))
   }
 
   private func broken(at frame: Int64) -> SoundFileError {
@@ -147,13 +163,6 @@ public final class SoundFileReader {
       return .broken(path: path, frame: format.frameCount, reason: "it is shorter than its header says")
     }
     return nil
-  }
-
-  private static func isLossy(_ format: Int32) -> Bool {
-    switch format & Int32(SF_FORMAT_SUBMASK) {
-    case Int32(SF_FORMAT_VORBIS), Int32(SF_FORMAT_OPUS): true
-    default: format & Int32(SF_FORMAT_TYPEMASK) == Int32(SF_FORMAT_MPEG)
-    }
   }
 
   private static func name(of format: Int32) -> String {

@@ -23,12 +23,14 @@ public final class PlayerRig {
     var cut = 0
     while result[0].count < frames {
       var group: [Int] = []
-      while group.reduce(0, +) < 4096 && result[0].count + group.reduce(0, +) < frames {
-        group.append(min(cuts[cut % cuts.count], frames - result[0].count - group.reduce(0, +)))
+      var length = 0
+      while length < 4096 && result[0].count + length < frames {
+        group.append(min(cuts[cut % cuts.count], frames - result[0].count - length))
+        length += group.last ?? 0
         cut += 1
       }
       if isFilled { control.fillSynchronously() }
-      let output = harness.render([], frames: group.reduce(0, +), cuts: group)
+      let output = harness.render([], frames: length, cuts: group)
       result[0] += output[0][0]
       result[1] += output[0][1]
     }
