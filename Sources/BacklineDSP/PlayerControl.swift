@@ -125,6 +125,7 @@ public final class PlayerControl: @unchecked Sendable {
         }
       }
       if requests.feed.loop == loop { return }
+      self.settle(&requests)
       let waiting = self.waitingSeek(requests)
       if waiting != nil { try self.checkRoom(for: 2, isScheduled: true, requests) }
       if waiting?.isScheduled ?? true {

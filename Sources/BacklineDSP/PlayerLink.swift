@@ -81,6 +81,9 @@ struct PlayerLink: ~Copyable {
     lanes = .allocate(capacity: Self.laneCount)
     voices = .allocate(capacity: Self.laneCount)
     waiting = .allocate(capacity: Self.waitingLimit)
+    // Written once, so that no page of it is new to the render thread.
+    waiting.initialize(
+      repeating: PlayerCommand(kind: .play, isScheduled: false, frame: 0), count: Self.waitingLimit)
     for index in 0..<Self.laneCount {
       (lanes + index).initialize(to: PlayerLane(capacity: capacity))
       (voices + index).initialize(to: PlayerVoice())

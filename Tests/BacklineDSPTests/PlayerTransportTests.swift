@@ -224,4 +224,30 @@ struct PlayerLoopTests {
     try rig.control.play()
     #expect(rig.renderFrames(30) == Array(0..<10) + Array(0..<10) + Array(0..<10))
   }
+
+  @Test("a loop set after a scheduled seek has been carried out keeps to where that led")
+  func afterSeek() throws {
+    let rig = PlayerRig(MemoryPlayerSource(frames: 48_000))
+    try rig.control.play()
+    try rig.control.seek(to: 20_000, at: 1000)
+    _ = rig.render(2000)
+    try rig.control.setLoop(20_500..<22_000)
+    #expect(rig.renderFrames(4000) == Array(21_000..<22_000) + Array(20_500..<22_000) + Array(20_500..<22_000))
+  }
+
+  @Test("a loop set after the end is there when the file is played again")
+  func afterEnd() throws {
+    for frames in [500, 200_000] {
+      let rig = PlayerRig(MemoryPlayerSource(frames: Int64(frames)))
+      try rig.control.seek(to: Int64(frames) - 200)
+      try rig.control.play()
+      _ = rig.render(300)
+      #expect(rig.control.state.hasEnded)
+      try rig.control.setLoop(100..<200)
+      _ = rig.render(100)
+      #expect(rig.control.state.position == frames)
+      try rig.control.play()
+      #expect(rig.renderFrames(400) == Array(0..<200) + Array(100..<200) + Array(100..<200))
+    }
+  }
 }
