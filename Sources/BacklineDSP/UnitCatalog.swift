@@ -12,6 +12,7 @@ public struct UnitCatalog: Sendable {
     Oscillator.description,
     Noise.description,
     Meter.description,
+    Player.description,
   ])
 
   /// The descriptions in order.
