@@ -1,0 +1,256 @@
+import BacklineEngine
+import BacklineRealtime
+import CBackline
+import Synchronization
+
+/// The JACK host's state, owned by its event thread: every method but `init` and `end` runs there.
+final class JACKCore: @unchecked Sendable {
+  /// How long closing may take, in seconds.
+  static let closingLimit = 2.0
+
+  let record = HostRecord()
+  let connections: ConnectionKeeper
+  let isRealtime = Atomic<Bool>(false)
+  let events: SerialThread
+  private let options: JACKOptions
+  private var worker: SerialThread?
+  private var session: JACKSession?
+  private var onEvent: (@Sendable (HostEvent) -> Void)?
+  private var completions: [@Sendable (Bool) -> Void] = []
+  private var latencies = LatencyMap([])
+  private var isOpened = false
+  private var isStarted = false
+  private var isBegun = false
+  private var isClosing = false
+  private var isLossReported = false
+  private var reported = (period: 0, sampleRate: 0, xruns: 0, isFreewheeling: false)
+  /// True when the last session had the name that it asked for.
+  private var holdsName = false
+
+  init(_ options: JACKOptions) throws(EngineError) {
+    self.options = options
+    connections = ConnectionKeeper(options.connections)
+    let box = WeakBox<JACKCore>()
+    events = try SerialThread(name: "jack-events") { box.value?.collect() }
+    box.value = self
+  }
+
+  /// Lets everything go when the host is released. An open client is closed behind its back.
+  func end() {
+    events.run { [self] in
+      if let session { abandon(session) }
+      worker?.end()
+      events.end()
+    }
+  }
+
+  // MARK: Commands
+
+  func open(
+    _ configuration: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
+    onEvent: @escaping @Sendable (HostEvent) -> Void
+  ) {
+    guard session == nil else {
+      return onEvent(.failed(.refused(isClosing ? "the JACK host is still closing" : "the JACK host is open already")))
+    }
+    let worker: SerialThread
+    do throws(HostFailure) {
+      try JACKSession.check(configuration)
+      worker = try currentWorker()
+    } catch {
+      return onEvent(.failed(error))
+    }
+    let session = JACKSession(
+      configuration, options: options, record: record, connections: connections, latencies: latencies, worker: worker,
+      events: events, render: render, state: state)
+    self.session = session
+    self.onEvent = onEvent
+    let reclaimsName = holdsName
+    run(session) { core, session in
+      let result = session.open(reclaimsName: reclaimsName)
+      core.events.run { core.opened(session, result) }
+    }
+  }
+
+  /// The worker, made when there is none: at first, and after one had to be left behind.
+  private func currentWorker() throws(HostFailure) -> SerialThread {
+    if let worker { return worker }
+    do throws(EngineError) {
+      let worker = try SerialThread(name: "jack-worker")
+      self.worker = worker
+      return worker
+    } catch {
+      throw .refused(error.message)
+    }
+  }
+
+  /// Runs a job on the session's worker; closes the session after it where the host had to give the session up meanwhile.
+  private func run(_ session: JACKSession, _ job: @escaping @Sendable (JACKCore, JACKSession) -> Void) {
+    session.worker.run { [self] in
+      job(self, session)
+      if session.isAbandoned.load(ordering: .acquiring) { session.close() }
+    }
+  }
+
+  private func opened(_ session: JACKSession, _ result: Result<JACKSession.Opened, HostFailure>) {
+    guard self.session === session else { return }
+    switch result {
+    case .failure(let failure):
+      let onEvent = onEvent
+      if isClosing { return }  // the job that closes follows
+      forget()
+      onEvent?(.failed(failure))
+    case .success(let opened):
+      isOpened = true
+      let asked = session.configuration.name
+      holdsName = opened.name == asked
+      if !holdsName { options.log("the client name \(asked) is taken; this client is \(opened.name)") }
+      reported = (opened.period, opened.sampleRate, 0, false)
+      deliver(.opened(name: opened.name, sampleRate: opened.sampleRate, period: opened.period))
+      collect()
+    }
+  }
+
+  func start() {
+    guard let session, isOpened, !isStarted, !isClosing else { return }
+    isStarted = true
+    run(session) { core, session in
+      if session.start() {
+        session.connectAtStart()
+        // Apart from the rest and later, see there.
+        session.worker.run(after: 0.2) { [weak session] in session?.publishMetadata() }
+      } else if !session.isLost {
+        core.events.run { core.refused(session) }
+      }
+    }
+  }
+
+  private func refused(_ session: JACKSession) {
+    guard self.session === session else { return }
+    isStarted = false
+    deliver(.failed(.refused("the JACK server did not activate the client \(session.name)")))
+  }
+
+  func close(_ completion: @escaping @Sendable (Bool) -> Void) {
+    guard let session else { return completion(true) }
+    completions.append(completion)
+    if isClosing { return }
+    isClosing = true
+    session.notices.isClosing.store(true, ordering: .relaxed)
+    run(session) { core, session in
+      session.close()
+      core.events.run { core.closed(session, isClean: true) }
+    }
+    events.run(after: Self.closingLimit) { [weak self] in self?.closed(session, isClean: false) }
+  }
+
+  private func closed(_ session: JACKSession, isClean: Bool) {
+    guard self.session === session else { return }
+    if !isClean {
+      options.log("the JACK library hangs; its client is left behind")
+      abandon(session)
+      worker = nil
+    }
+    let completions = completions
+    forget()
+    record.clock.pointee.reset()
+    for completion in completions { completion(isClean) }
+  }
+
+  /// Gives a session up: nothing is rendered any more, and its worker closes the client if it ever comes back.
+  private func abandon(_ session: JACKSession) {
+    _ = session.flags.pointee.gate.shut(within: 100_000_000)
+    session.notices.isClosing.store(true, ordering: .relaxed)
+    session.isAbandoned.store(true, ordering: .releasing)
+    session.worker.abandon()
+  }
+
+  private func forget() {
+    session = nil
+    onEvent = nil
+    completions = []
+    isOpened = false
+    isStarted = false
+    isBegun = false
+    isClosing = false
+    isLossReported = false
+    isRealtime.store(false, ordering: .relaxed)
+  }
+
+  func setLatencies(_ latencies: LatencyMap) {
+    self.latencies = latencies
+    guard let session else { return }
+    session.latencies.withLock { $0 = latencies }
+    if isClosing || session.isPublishing.exchange(true, ordering: .acquiring) { return }
+    run(session) { _, session in session.publishLatencies() }
+  }
+
+  func restore(_ wanted: [JACKConnection]) {
+    connections.isInitialised.store(true, ordering: .relaxed)
+    connections.memory.withLock { $0.replace(wanted) }
+    guard let session, isStarted, !isClosing else { return }
+    run(session) { _, session in session.restore(wanted) }
+  }
+
+  // MARK: News
+
+  private func deliver(_ event: HostEvent) {
+    if !isClosing { onEvent?(event) }
+  }
+
+  /// Looks at what callbacks have left. Called on the event thread whenever one has woken it.
+  private func collect() {
+    guard let session, isOpened, !isLossReported else { return }
+    let notices = session.notices
+    if session.isLost { return lose(session) }
+    collectValues(notices)
+    if session.flags.pointee.hasBegun.load(ordering: .acquiring) && !isBegun { begin(session) }
+    let ports = notices.takePorts()
+    if !ports.isEmpty { run(session) { _, session in session.handle(ports) } }
+    if notices.isGraphChanged.exchange(false, ordering: .acquiring) || !ports.isEmpty { deliver(.portsChanged) }
+  }
+
+  private func collectValues(_ notices: JACKNotices) {
+    let period = notices.period.load(ordering: .acquiring)
+    if period != 0 && period != reported.period {
+      reported.period = period
+      deliver(.periodChanged(period))
+    }
+    let sampleRate = notices.sampleRate.load(ordering: .acquiring)
+    if sampleRate != 0 && sampleRate != reported.sampleRate {
+      reported.sampleRate = sampleRate
+      deliver(.sampleRateChanged(sampleRate))
+    }
+    let isFreewheeling = notices.isFreewheeling.load(ordering: .acquiring)
+    if isFreewheeling != reported.isFreewheeling {
+      reported.isFreewheeling = isFreewheeling
+      deliver(.freewheel(isFreewheeling))
+    }
+    let xruns = notices.xruns.load(ordering: .acquiring)
+    if xruns != reported.xruns {
+      reported.xruns = xruns
+      deliver(.xrun)
+    }
+  }
+
+  /// The first cycle is done. Told when the worker has made the connections and looked at the thread's scheduling.
+  private func begin(_ session: JACKSession) {
+    isBegun = true
+    run(session) { core, session in
+      session.readScheduling()
+      core.events.run {
+        guard core.session === session, !core.isLossReported else { return }
+        core.isRealtime.store(session.isRealtime.load(ordering: .relaxed), ordering: .relaxed)
+        core.deliver(.started)
+      }
+    }
+  }
+
+  private func lose(_ session: JACKSession) {
+    isLossReported = true
+    if session.flags.pointee.gate.shut(within: 100_000_000) { record.clock.pointee.reset() }
+    connections.memory.withLock { $0.lost() }
+    isRealtime.store(false, ordering: .relaxed)
+    deliver(.lost(reason: session.notices.reason))
+  }
+}
