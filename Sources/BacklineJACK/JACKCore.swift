@@ -13,6 +13,8 @@ final class JACKCore: @unchecked Sendable {
   let isRealtime = Atomic<Bool>(false)
   let events: SerialThread
   private let options: JACKOptions
+  /// The session whose callback may be rendering, for `end`, which may come from any thread.
+  private let rendering = Mutex<(session: JACKSession?, isEnded: Bool)>((nil, false))
   private var worker: SerialThread?
   private var session: JACKSession?
   private var onEvent: (@Sendable (HostEvent) -> Void)?
@@ -35,10 +37,19 @@ final class JACKCore: @unchecked Sendable {
     box.value = self
   }
 
-  /// Lets everything go when the host is released. An open client is closed behind its back.
+  /// Lets everything go when the host is released: nothing is rendered any more, and an open client is closed behind its
+  /// back. From any thread.
   func end() {
+    let session = rendering.withLock { rendering in
+      rendering.isEnded = true
+      return rendering.session
+    }
+    _ = session?.flags.pointee.gate.shut(within: 2_000_000_000)
     events.run { [self] in
-      if let session { abandon(session) }
+      if let session {
+        session.notices.isClosing.store(true, ordering: .relaxed)
+        session.worker.run { session.close() }
+      }
       worker?.end()
       events.end()
     }
@@ -63,6 +74,11 @@ final class JACKCore: @unchecked Sendable {
     let session = JACKSession(
       configuration, options: options, record: record, connections: connections, latencies: latencies, worker: worker,
       events: events, render: render, state: state)
+    let isEnded = rendering.withLock { rendering in
+      rendering.session = session
+      return rendering.isEnded
+    }
+    if isEnded { return }
     self.session = session
     self.onEvent = onEvent
     let reclaimsName = holdsName
@@ -167,6 +183,7 @@ final class JACKCore: @unchecked Sendable {
 
   private func forget() {
     session = nil
+    rendering.withLock { $0.session = nil }
     onEvent = nil
     completions = []
     isOpened = false

@@ -3,7 +3,7 @@ import CJACK
 import Synchronization
 
 /// A port's latency range in frames, without trapping on what a server may say.
-private struct LatencyRange {
+private struct LatencyRange: Equatable {
   var minimum: UInt32
   var maximum: UInt32
 
@@ -45,8 +45,20 @@ extension JACKSession {
   }
 
   /// Has the server ask every client for its latencies again. Worker thread.
+  ///
+  /// The server asks in the order of the graph, each client once. Where sound leaves this client and comes back through
+  /// another one, a change travels one round a time: so it is asked until the own ports stand still, within bounds.
   func publishLatencies() {
     isPublishing.store(false, ordering: .releasing)
-    if let client, isActive { jack_recompute_total_latencies(client) }
+    guard let client, isActive, !isLost else { return }
+    var before: [LatencyRange] = []
+    for _ in 0..<8 {
+      jack_recompute_total_latencies(client)
+      let now = (inputs + outputs).flatMap {
+        [LatencyRange($0, JackCaptureLatency), LatencyRange($0, JackPlaybackLatency)]
+      }
+      if now == before { return }
+      before = now
+    }
   }
 }

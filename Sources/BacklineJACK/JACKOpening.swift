@@ -53,19 +53,20 @@ extension JACKSession {
     case failed(HostFailure)
   }
 
+  /// Tries once. JackUseExactName is of no use here: with it, jackd2 answers a taken name with the status of a server that
+  /// does not work. So a client that got another name is closed again.
   private func attempt(exactName: Bool) -> Attempt {
-    var flags = JackNoStartServer.rawValue
-    if exactName { flags |= JackUseExactName.rawValue }
     var status = JackStatus(0)
-    if let client = backline_jack_open(configuration.name, JackOptions(flags), &status, options.server) {
-      return .opened(client)
+    if let client = backline_jack_open(configuration.name, JackNoStartServer, &status, options.server) {
+      if !exactName || String(cString: jack_get_client_name(client)) == configuration.name { return .opened(client) }
+      jack_client_close(client)
+      return .nameTaken
     }
     func has(_ bit: JackStatus) -> Bool { status.rawValue & bit.rawValue != 0 }
     let server = options.server.map { "JACK server \"\($0)\"" } ?? "JACK server"
     if has(JackServerFailed) { return .failed(.noServer("no \(server) runs")) }
     if has(JackVersionError) { return .failed(.refused("the \(server) has another protocol version")) }
     if has(JackServerError) || has(JackShmFailure) { return .failed(.noServer("the \(server) does not answer")) }
-    if exactName && has(JackNameNotUnique) { return .nameTaken }
     let detail = JACKMessages.shared.recent.last.map { ": \($0)" } ?? ""
     return .failed(.refused("the \(server) refused the client \"\(configuration.name)\"\(detail)"))
   }

@@ -1,0 +1,90 @@
+import BacklineEngine
+import BacklineJACK
+import BacklineTestSupport
+import CBackline
+import Testing
+
+extension JACKTests {
+  @Test("passes audio sample by sample at every period", arguments: [16, 64, 1_024])
+  func passesAudio(period: Int) async throws {
+    try await JACKServer.with(period: period) { _ in
+      let test = try HostUnderTest()
+      _ = try await test.run()
+      let player = try JACKTestClient("player", outputs: 2)
+      let recorder = try JACKTestClient("recorder", inputs: 2)
+      let noise = (1...2).map { Signals.noise(frames: 4_800, seed: UInt64($0)) }
+      var isExact = false
+      // A gap that the machine makes tears any signal; only a take without one can be judged.
+      for _ in 0..<10 where !isExact {
+        let recording = try recorder.startRecording(
+          from: ["backline-host:out_1", "backline-host:out_2"], frames: 24_000)
+        try player.play(noise, into: ["backline-host:in_1", "backline-host:in_2"])
+        let heard = try await recording.samples()
+        let start = heard[0].firstIndex { $0 != 0 } ?? 0
+        isExact = (0..<2).allSatisfy { heard[$0].dropFirst(start).prefix(4_800).elementsEqual(noise[$0]) }
+      }
+      #expect(isExact)
+      player.close()
+      recorder.close()
+      #expect(await test.close())
+    }
+  }
+
+  @Test("changes of the period are told and do not hurt the sound")
+  func periodChanges() async throws {
+    try await JACKServer.with(period: 1_024) { server in
+      let test = try HostUnderTest()
+      _ = try await test.run()
+      let player = try JACKTestClient("player", outputs: 1)
+      let recorder = try JACKTestClient("recorder", inputs: 1)
+      try player.play(
+        [Signals.sine(1_000, frames: 48_000, amplitude: 0.5)], into: ["backline-host:in_1"], repeats: true)
+      for period in [2_048, 512, 64, 4_096, 32, 8_192] {
+        test.events.clear()
+        try server.setPeriod(period)
+        #expect(await test.events.first { $0 == .periodChanged(period) } != nil)
+        #expect(recorder.period == period)
+        var isClean = false
+        for _ in 0..<10 where !isClean {
+          let heard = try await recorder.record(from: ["backline-host:out_1"], frames: 24_000)
+          let tail = Array(heard[0].suffix(4_800))
+          isClean = abs(Signals.amplitude(of: 1_000, in: tail) - 0.5) < 0.001 && Signals.largestStep(tail) < 0.0656
+        }
+        #expect(isClean, "at a period of \(period)")
+      }
+      player.close()
+      recorder.close()
+      #expect(await test.close())
+    }
+  }
+
+  @Test("own lateness is counted when rendering takes longer than the period")
+  func lateness() async throws {
+    try await JACKServer.with(period: 64) { _ in
+      let test = try HostUnderTest()
+      _ = try await test.run()
+      test.probe.waste(nanoseconds: 5_000_000)
+      #expect(await Eventually.holds { test.host.lateCounts.own > 3 })
+      #expect(test.host.load.largest > 1)
+      test.probe.waste(nanoseconds: 0)
+      #expect(await test.close())
+    }
+  }
+
+  @Test("freewheeling is told, and its speed is neither load nor lateness")
+  func freewheel() async throws {
+    try await JACKServer.with { _ in
+      let test = try HostUnderTest()
+      _ = try await test.run()
+      let watcher = try JACKTestClient("watcher")
+      watcher.setFreewheel(true)
+      #expect(await test.events.first { $0 == .freewheel(true) } != nil)
+      let rendered = test.probe.frames
+      #expect(await Eventually.holds { test.probe.frames > rendered + 100_000 })
+      watcher.setFreewheel(false)
+      #expect(await test.events.first { $0 == .freewheel(false) } != nil)
+      watcher.close()
+      #expect(await test.close())
+    }
+  }
+}
