@@ -166,6 +166,7 @@ final class JACKCore: @unchecked Sendable {
       options.log("the JACK library hangs; its client is left behind")
       abandon(session)
       worker = nil
+      holdsName = true  // or will, until the server has buried that client
     }
     let completions = completions
     forget()

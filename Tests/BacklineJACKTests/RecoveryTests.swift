@@ -67,6 +67,40 @@ extension JACKTests {
     }
   }
 
+  @Test("a server that hangs while the host opens does not keep it from closing")
+  func serverHangsAtOpening() async throws {
+    try await JACKServer.with { server in
+      let test = try HostUnderTest()
+      server.freeze(true)
+      test.host.open(test.configuration, render: test.probe.render, state: test.probe.state) { _ in }
+      let isClean = await test.close()
+      server.freeze(false)
+      #expect(!isClean)
+      let watcher = try JACKTestClient("watcher")
+      #expect(try await test.run() == .opened(name: "backline-host", sampleRate: 48_000, period: 256))
+      watcher.close()
+      #expect(await test.close())
+    }
+  }
+
+  @Test("commands in any order are answered and do no harm")
+  func misuse() async throws {
+    try await JACKServer.with { _ in
+      let test = try HostUnderTest()
+      test.host.start()
+      test.host.setLatencies(LatencyMap([.init(input: 9, output: -1, frames: 0...5)]))
+      #expect(await test.close())
+      _ = try await test.run()
+      test.host.start()
+      #expect(await test.open() == .failed(.refused("the JACK host is open already")))
+      async let one = test.close()
+      async let other = test.close()
+      let areClean = await [one, other]
+      #expect(areClean == [true, true])
+      #expect(await test.close())
+    }
+  }
+
   @Test("ports are named alike each time, and an output is never wired to an own input")
   func stableNames() async throws {
     try await JACKServer.with { _ in

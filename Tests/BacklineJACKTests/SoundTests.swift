@@ -1,8 +1,12 @@
 import BacklineEngine
-import BacklineJACK
+import BacklineRealtime
 import BacklineTestSupport
 import CBackline
+import CJACK
+import Synchronization
 import Testing
+
+@testable import BacklineJACK
 
 extension JACKTests {
   @Test("passes audio sample by sample at every period", arguments: [16, 64, 1_024])
@@ -85,6 +89,34 @@ extension JACKTests {
       #expect(await test.events.first { $0 == .freewheel(false) } != nil)
       watcher.close()
       #expect(await test.close())
+    }
+  }
+
+  @Test("a cycle of any length from 0 up is rendered, a long one in slices")
+  func anyLength() async throws {
+    try await JACKServer.with { _ in
+      var status = JackStatus(0)
+      let client = try #require(
+        backline_jack_open("backline-host", JackNoStartServer, &status, JACKServer.name))
+      let flags = UnsafeMutablePointer<JACKProcessFlags>.allocate(capacity: 1)
+      flags.initialize(to: JACKProcessFlags())
+      let probe = RenderProbe()
+      let record = HostRecord()
+      let process = UnsafeMutablePointer<JACKProcess>.allocate(capacity: 1)
+      process.initialize(
+        to: JACKProcess(
+          client: client, inputs: [], outputs: [], clockOffset: 0, flags: flags, record: record, wakeDescriptor: -1,
+          render: probe.render, state: probe.state))
+      for length in [0, 1, 8_192, 20_000, 0, 100_000, 7] { #expect(jackProcess(UInt32(length), process) == 0) }
+      #expect(probe.frames == 128_200 && probe.longestCycle == 8_192)
+      // 0, 1, 8192, 0 and 7 in one piece each, 20 000 in 3 and 100 000 in 13.
+      #expect(probe.cycles == 5 + 3 + 13)
+      #expect(record.meter.pointee.frames.load(ordering: .relaxed) == 128_200)
+      process.deinitialize(count: 1)
+      process.deallocate()
+      flags.deinitialize(count: 1)
+      flags.deallocate()
+      jack_client_close(client)
     }
   }
 }

@@ -20,10 +20,11 @@ public final class JACKServer: @unchecked Sendable {
   /// The name to pass to clients.
   public static let name = "backline-test"
 
-  public private(set) var sampleRate: Int
+  public private(set) var sampleRate = 0
+  private let lock: MachineLock
   private var process: Process?
 
-  private init(sampleRate: Int) { self.sampleRate = sampleRate }
+  private init(lock: MachineLock) { self.lock = lock }
 
   /// Runs `body` while a server runs, alone among the tests of this machine.
   public static func with(
@@ -31,7 +32,8 @@ public final class JACKServer: @unchecked Sendable {
   ) async throws {
     let lock = try await MachineLock(name)
     defer { lock.release() }
-    let server = JACKServer(sampleRate: sampleRate)
+    await endOrphan(lock.note)
+    let server = JACKServer(lock: lock)
     try await server.start(sampleRate: sampleRate, period: period)
     do {
       try await body(server)
@@ -87,6 +89,19 @@ public final class JACKServer: @unchecked Sendable {
     process.standardError = FileHandle.nullDevice
     try process.run()
     self.process = process
+    lock.note = process.processIdentifier
+  }
+
+  /// Ends the server that a test process left behind when it crashed.
+  private static func endOrphan(_ identifier: Int32?) async {
+    guard let identifier,
+      let command = try? String(contentsOfFile: "/proc/\(identifier)/cmdline", encoding: .utf8),
+      command.hasPrefix("jackd\0-n\0\(name)\0")
+    else { return }
+    for signal in [SIGTERM, SIGKILL] {
+      Foundation.kill(identifier, signal)
+      if await Eventually.holds(within: 5, { Foundation.kill(identifier, 0) != 0 }) { return }
+    }
   }
 
   private func end(_ signal: Int32) async throws {
@@ -114,6 +129,18 @@ private final class MachineLock {
     let descriptor = descriptor
     guard await Eventually.holds(within: 600, { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }) else {
       throw JACKTestError.busy
+    }
+  }
+
+  /// A process id that outlives the holder of the lock.
+  var note: Int32? {
+    get {
+      var value: Int32 = 0
+      return pread(descriptor, &value, 4, 0) == 4 ? value : nil
+    }
+    set {
+      var value = newValue ?? 0
+      _ = pwrite(descriptor, &value, 4, 0)
     }
   }
 
