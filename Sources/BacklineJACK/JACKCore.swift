@@ -12,20 +12,29 @@ final class JACKCore: @unchecked Sendable {
   let connections: ConnectionKeeper
   let isRealtime = Atomic<Bool>(false)
   let events: SerialThread
+  /// What the engine has been told of a session.
+  struct Reported {
+    var period = 0
+    var sampleRate = 0
+    var xruns = 0
+    var isFreewheeling = false
+    var isBegun = false
+    var isLost = false
+  }
+
   private let options: JACKOptions
   /// The session whose callback may be rendering, for `end`, which may come from any thread.
   private let rendering = Mutex<(session: JACKSession?, isEnded: Bool)>((nil, false))
   private var worker: SerialThread?
-  private var session: JACKSession?
+  private(set) var session: JACKSession?
   private var onEvent: (@Sendable (HostEvent) -> Void)?
   private var completions: [@Sendable (Bool) -> Void] = []
   private var latencies = LatencyMap([])
-  private var isOpened = false
+  private(set) var isOpened = false
   private var isStarted = false
-  private var isBegun = false
   private var isClosing = false
-  private var isLossReported = false
-  private var reported = (period: 0, sampleRate: 0, xruns: 0, isFreewheeling: false)
+  /// What has been told of the present session.
+  var reported = Reported()
   /// True when the last session had the name that it asked for.
   private var holdsName = false
 
@@ -101,7 +110,7 @@ final class JACKCore: @unchecked Sendable {
   }
 
   /// Runs a job on the session's worker; closes the session after it where the host had to give the session up meanwhile.
-  private func run(_ session: JACKSession, _ job: @escaping @Sendable (JACKCore, JACKSession) -> Void) {
+  func run(_ session: JACKSession, _ job: @escaping @Sendable (JACKCore, JACKSession) -> Void) {
     session.worker.run { [self] in
       job(self, session)
       if session.isAbandoned.load(ordering: .acquiring) { session.close() }
@@ -121,7 +130,7 @@ final class JACKCore: @unchecked Sendable {
       let asked = session.configuration.name
       holdsName = opened.name == asked
       if !holdsName { options.log("the client name \(asked) is taken; this client is \(opened.name)") }
-      reported = (opened.period, opened.sampleRate, 0, false)
+      reported = Reported(period: opened.period, sampleRate: opened.sampleRate)
       deliver(.opened(name: opened.name, sampleRate: opened.sampleRate, period: opened.period))
       collect()
     }
@@ -162,24 +171,27 @@ final class JACKCore: @unchecked Sendable {
 
   private func closed(_ session: JACKSession, isClean: Bool) {
     guard self.session === session else { return }
+    var isRendering = false
     if !isClean {
       options.log("the JACK library hangs; its client is left behind")
-      abandon(session)
+      isRendering = !abandon(session)
       worker = nil
       holdsName = true  // or will, until the server has buried that client
     }
     let completions = completions
     forget()
-    record.clock.pointee.reset()
+    if !isRendering { record.clock.pointee.reset() }
     for completion in completions { completion(isClean) }
   }
 
-  /// Gives a session up: nothing is rendered any more, and its worker closes the client if it ever comes back.
-  private func abandon(_ session: JACKSession) {
-    _ = session.flags.pointee.gate.shut(within: 100_000_000)
+  /// Gives a session up: nothing is rendered any more, and its worker closes the client if it ever comes back. False when
+  /// the render function itself hangs.
+  private func abandon(_ session: JACKSession) -> Bool {
+    let isShut = session.flags.pointee.gate.shut(within: 100_000_000)
     session.notices.isClosing.store(true, ordering: .relaxed)
     session.isAbandoned.store(true, ordering: .releasing)
     session.worker.abandon()
+    return isShut
   }
 
   private func forget() {
@@ -189,9 +201,8 @@ final class JACKCore: @unchecked Sendable {
     completions = []
     isOpened = false
     isStarted = false
-    isBegun = false
     isClosing = false
-    isLossReported = false
+    reported = Reported()
     isRealtime.store(false, ordering: .relaxed)
   }
 
@@ -210,65 +221,8 @@ final class JACKCore: @unchecked Sendable {
     run(session) { _, session in session.restore(wanted) }
   }
 
-  // MARK: News
-
-  private func deliver(_ event: HostEvent) {
+  /// Tells the engine, unless it has asked for the end.
+  func deliver(_ event: HostEvent) {
     if !isClosing { onEvent?(event) }
-  }
-
-  /// Looks at what callbacks have left. Called on the event thread whenever one has woken it.
-  private func collect() {
-    guard let session, isOpened, !isLossReported else { return }
-    let notices = session.notices
-    if session.isLost { return lose(session) }
-    collectValues(notices)
-    if session.flags.pointee.hasBegun.load(ordering: .acquiring) && !isBegun { begin(session) }
-    let ports = notices.takePorts()
-    if !ports.isEmpty { run(session) { _, session in session.handle(ports) } }
-    if notices.isGraphChanged.exchange(false, ordering: .acquiring) || !ports.isEmpty { deliver(.portsChanged) }
-  }
-
-  private func collectValues(_ notices: JACKNotices) {
-    let period = notices.period.load(ordering: .acquiring)
-    if period != 0 && period != reported.period {
-      reported.period = period
-      deliver(.periodChanged(period))
-    }
-    let sampleRate = notices.sampleRate.load(ordering: .acquiring)
-    if sampleRate != 0 && sampleRate != reported.sampleRate {
-      reported.sampleRate = sampleRate
-      deliver(.sampleRateChanged(sampleRate))
-    }
-    let isFreewheeling = notices.isFreewheeling.load(ordering: .acquiring)
-    if isFreewheeling != reported.isFreewheeling {
-      reported.isFreewheeling = isFreewheeling
-      deliver(.freewheel(isFreewheeling))
-    }
-    let xruns = notices.xruns.load(ordering: .acquiring)
-    if xruns != reported.xruns {
-      reported.xruns = xruns
-      deliver(.xrun)
-    }
-  }
-
-  /// The first cycle is done. Told when the worker has made the connections and looked at the thread's scheduling.
-  private func begin(_ session: JACKSession) {
-    isBegun = true
-    run(session) { core, session in
-      session.readScheduling()
-      core.events.run {
-        guard core.session === session, !core.isLossReported else { return }
-        core.isRealtime.store(session.isRealtime.load(ordering: .relaxed), ordering: .relaxed)
-        core.deliver(.started)
-      }
-    }
-  }
-
-  private func lose(_ session: JACKSession) {
-    isLossReported = true
-    if session.flags.pointee.gate.shut(within: 100_000_000) { record.clock.pointee.reset() }
-    connections.memory.withLock { $0.lost() }
-    isRealtime.store(false, ordering: .relaxed)
-    deliver(.lost(reason: session.notices.reason))
   }
 }

@@ -34,6 +34,7 @@ extension JACKTests {
     let test = try HostUnderTest(server: "backline-nowhere")
     for _ in 0..<3 { #expect(await test.open() == .failed(.noServer("no JACK server \"backline-nowhere\" runs"))) }
     #expect(test.lines.all.isEmpty)
+    #expect(!JACKMessages.shared.recent.isEmpty && JACKMessages.shared.count >= 3)
     #expect(await test.close())
   }
 
