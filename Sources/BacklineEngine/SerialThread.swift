@@ -18,7 +18,8 @@ public final class SerialThread: @unchecked Sendable {
     var timed: [Timed] = []
     var order = 0
     var isEnding = false
-    var isAbandoned = false
+    /// True when nothing is run any more: what comes then is dropped.
+    var isOver = false
   }
 
   private enum Step {
@@ -48,9 +49,9 @@ public final class SerialThread: @unchecked Sendable {
 
   deinit { if wakeDescriptor >= 0 { close(wakeDescriptor) } }
 
-  /// Runs `job` on the thread, after those that wait.
+  /// Runs `job` on the thread, after those that wait, unless the thread has ended.
   public func run(_ job: @escaping @Sendable () -> Void) {
-    state.withLock { if !$0.isAbandoned { $0.jobs.append(job) } }
+    state.withLock { if !$0.isOver { $0.jobs.append(job) } }
     backline_wake(wakeDescriptor)
   }
 
@@ -59,7 +60,7 @@ public final class SerialThread: @unchecked Sendable {
     let due = backline_now() + Int64(seconds * 1e9)
     state.withLock { state in
       state.order += 1
-      if !state.isAbandoned { state.timed.append(Timed(due: due, order: state.order, job: job)) }
+      if !state.isOver { state.timed.append(Timed(due: due, order: state.order, job: job)) }
     }
     backline_wake(wakeDescriptor)
   }
@@ -72,12 +73,21 @@ public final class SerialThread: @unchecked Sendable {
 
   /// Drops the jobs that wait and lets the thread end when the running one returns, if ever.
   public func abandon() {
-    state.withLock { state in
-      state.isAbandoned = true
-      state.jobs = []
-      state.timed = []
-    }
+    drop()
     backline_wake(wakeDescriptor)
+  }
+
+  /// Lets go of all jobs, and with them of what they hold, which may be what holds this thread.
+  private func drop() {
+    let dropped = state.withLock { state in
+      defer {
+        state.isOver = true
+        state.jobs = []
+        state.timed = []
+      }
+      return (state.jobs, state.timed)
+    }
+    withExtendedLifetime(dropped) {}  // freed outside the lock
   }
 
   // MARK: The thread
@@ -86,7 +96,7 @@ public final class SerialThread: @unchecked Sendable {
     backline_name_thread(name)
     while true {
       switch next() {
-      case .end: return
+      case .end: return drop()
       case .run(let job): job()
       case .wait(let milliseconds):
         var descriptor = pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)
@@ -100,9 +110,12 @@ public final class SerialThread: @unchecked Sendable {
 
   private func next() -> Step {
     state.withLock { state in
-      if state.isAbandoned { return .end }
+      if state.isOver { return .end }
       if !state.jobs.isEmpty { return .run(state.jobs.removeFirst()) }
-      if state.isEnding { return .end }
+      if state.isEnding {
+        state.isOver = true
+        return .end
+      }
       guard let index = state.timed.indices.min(by: { before(state.timed[$0], state.timed[$1]) }) else {
         return .wait(milliseconds: -1)
       }

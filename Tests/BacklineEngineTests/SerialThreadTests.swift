@@ -43,4 +43,19 @@ struct SerialThreadTests {
     #expect(await log.first { $0 == 2 } != nil)
     #expect(log.all == [1, 2])
   }
+
+  @Test("a thread that has ended keeps nothing of what it was to run")
+  func release() async throws {
+    final class Held: Sendable {}
+    weak var held: Held?
+    do {
+      let thread = try SerialThread(name: "test")
+      let object = Held()
+      held = object
+      // Whoever is held by a job holds the thread in turn.
+      thread.run(after: 1_000) { withExtendedLifetime((object, thread)) {} }
+      thread.end()
+    }
+    #expect(await Eventually.holds { held == nil })
+  }
 }
