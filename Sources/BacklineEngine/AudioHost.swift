@@ -20,14 +20,16 @@ public struct HostConfiguration: Sendable, Equatable {
 public enum HostEvent: Sendable, Equatable {
   /// The answer to `open`: the name that the host really has, the rate, and the period. Nothing renders yet.
   case opened(name: String, sampleRate: Int, period: Int)
-  /// The other answer to `open`.
+  /// The other answer to `open`, after which the host may be opened again at once; also the answer to a `start` that
+  /// the server refuses, after which `close` has to be called.
   case failed(HostFailure)
-  /// Rendering has begun.
+  /// Rendering has begun: the first cycle is done.
   case started
   /// The host is gone; no callback comes any more. `close` has still to be called.
   case lost(reason: String)
   case periodChanged(Int)
   case sampleRateChanged(Int)
+  /// The server met a gap; one event may stand for several (`lateCounts` has the number).
   case xrun
   case freewheel(Bool)
   /// Connections or ports of the world outside have changed.
@@ -76,17 +78,21 @@ public protocol AudioHost: AnyObject, Sendable {
   /// Begins to call `render`. Only after `.opened`.
   func start()
   /// Ends rendering and gives everything back within two seconds; `completion` is called once no callback can come any more,
-  /// with false when the host had to be left hanging on a thread of its own.
+  /// with false when the host had to be left hanging on a thread of its own. Even then `render` is not called any more.
   func close(completion: @escaping @Sendable (_ isClean: Bool) -> Void)
   /// Publishes new latencies.
   func setLatencies(_ latencies: LatencyMap)
-  /// The absolute frame, counted as the engine counts rendered frames, that plays at a time of CLOCK_MONOTONIC in nanoseconds;
-  /// `nil` while nothing renders.
+  /// The absolute frame that plays at a time of CLOCK_MONOTONIC in nanoseconds; `nil` while nothing renders. Counted as the
+  /// frames that this host has rendered since its creation, through closing and opening.
   func frame(at nanoseconds: Int64) -> Int64?
-  /// The cycles that this client finished late, and the server's xruns, since the start of the process.
+  /// The cycles that this client finished late, and the server's xruns, since the host's creation.
   var lateCounts: (own: Int, server: Int) { get }
-  /// The part of its time that a cycle takes, in percent: the mean of the last second or so, and the worst since it was asked last.
-  var load: (mean: Double, peak: Double) { get }
+  /// The part of the cycles' time that rendering takes: averaged over about a second, and the largest so far.
+  var load: (mean: Float, largest: Float) { get }
   /// True when the render thread runs with real-time scheduling.
   var isRealtime: Bool { get }
+}
+
+extension AudioHost {
+  public var load: (mean: Float, largest: Float) { (0, 0) }
 }

@@ -199,10 +199,9 @@ extension Engine {
 
   /// What a host would do at the beginning of a cycle, done here while none renders.
   func takeInNow() {
-    core.pointee.alignToQuantum()
     while core.pointee.waitingEvents > 0 || offered != nil {
       let before = (core.pointee.waitingEvents, core.pointee.currentSerial)
-      core.pointee.takeIn()
+      core.pointee.takeInWhileIdle()
       collect()
       sendBacklog()
       if before == (core.pointee.waitingEvents, core.pointee.currentSerial) { break }

@@ -53,9 +53,8 @@ extension RenderCore {
     )
   }
 
-  /// Moves to the next quantum edge, so that a plan can be taken while nothing renders. Only whoever renders, or the control
-  /// queue while nobody does.
-  public mutating func alignToQuantum() { moveToEdge() }
+  /// Does what a host would do at the beginning of a cycle. Only while none renders.
+  public mutating func takeInWhileIdle() { takeInIdle() }
 
   /// Sets the level of all outputs to move from one value to another. Only while nothing renders.
   public mutating func setMaster(_ target: Float, from start: Float, over frames: Int32) {

@@ -105,9 +105,9 @@ public struct RenderCore: ~Copyable {
     exchange.frame.store(frame, ordering: .releasing)
   }
 
-  /// Takes what waits, without rendering: the beginning of a cycle, and all of it while no host runs.
+  /// Takes what waits at the beginning of a cycle.
   @_noLocks
-  public mutating func takeIn() {
+  mutating func takeIn() {
     adoptDue()
     takeEvents()
     if exchange.isWakeWanted.load(ordering: .relaxed) && exchange.isWakeWanted.exchange(false, ordering: .acquiring) {
@@ -115,10 +115,16 @@ public struct RenderCore: ~Copyable {
     }
   }
 
-  @_noLocks
-  mutating func moveToEdge() {
-    frame = Quantum.ceiling(frame)
-    exchange.frame.store(frame, ordering: .releasing)
+  /// Takes what waits while no host renders: a plan at once, wherever in a quantum the last host has ended.
+  mutating func takeInIdle() {
+    if held == nil, let taken = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.next.exchange(0, ordering: .acquiring)) {
+      held = taken
+    }
+    if let next = held, retired.pointee.count < retired.pointee.capacity {
+      held = nil
+      adopt(next)
+    }
+    takeEvents()
   }
 
   mutating func moveMaster(_ target: Float, from start: Float, over frames: Int32) {

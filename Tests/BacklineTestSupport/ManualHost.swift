@@ -43,7 +43,7 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
   public func setLatencies(_ latencies: LatencyMap) { self.latencies = latencies }
   public func frame(at nanoseconds: Int64) -> Int64? { nil }
   public var lateCounts: (own: Int, server: Int) { (0, 0) }
-  public var load: (mean: Double, peak: Double) { (0, 0) }
+  public var load: (mean: Float, largest: Float) { (0, 0) }
   public var isRealtime: Bool { false }
 
   /// Tells the engine something as a server would.

@@ -117,13 +117,13 @@ extension CommandRouter {
     var pairs: [(String, OSCArgument)] = engine.assumeIsolated { engine in
       let counts = engine.counts
       let late = engine.host?.lateCounts ?? (own: 0, server: 0)
-      let load = engine.host?.load ?? (mean: 0, peak: 0)
+      let load = engine.host?.load ?? (mean: 0, largest: 0)
       let isUp = engine.state == .running
       return [
         ("state", .string(engine.state.name)), ("host", .string(engine.host?.kind ?? "none")),
         ("name", .string(engine.hostName)), ("rate", .int32(isUp ? Int32(engine.sampleRate) : 0)),
-        ("period", .int32(isUp ? Int32(engine.period) : 0)), ("load", .float(Float(load.mean))),
-        ("loadMax", .float(Float(load.peak))), ("ownLate", .int32(Int32(clamping: late.own))),
+        ("period", .int32(isUp ? Int32(engine.period) : 0)), ("load", .float(100 * load.mean)),
+        ("loadMax", .float(100 * load.largest)), ("ownLate", .int32(Int32(clamping: late.own))),
         ("serverXruns", .int32(Int32(clamping: late.server))),
         ("lateEvents", .int32(Int32(clamping: counts.lateEvents + lateBundles))),
         ("refusedEvents", .int32(Int32(clamping: refusedCommands + counts.droppedEvents))),

@@ -1,0 +1,34 @@
+import BacklineRealtime
+import Synchronization
+
+/// What a host's render thread writes and everybody reads: the clock and the meter, for the life of the host.
+///
+/// A class of its own, so that a thread that had to be left hanging still finds its memory.
+public final class HostRecord: @unchecked Sendable {
+  public let clock: UnsafeMutablePointer<FrameClock>
+  public let meter: UnsafeMutablePointer<CycleMeter>
+
+  public init() {
+    clock = .allocate(capacity: 1)
+    clock.initialize(to: FrameClock())
+    meter = .allocate(capacity: 1)
+    meter.initialize(to: CycleMeter())
+  }
+
+  deinit {
+    clock.deinitialize(count: 1)
+    clock.deallocate()
+    meter.deinitialize(count: 1)
+    meter.deallocate()
+  }
+
+  /// The cycles finished late by this process, and the host's own gaps.
+  public var lateCounts: (own: Int, server: Int) {
+    (meter.pointee.ownLate.load(ordering: .relaxed), meter.pointee.xruns.load(ordering: .relaxed))
+  }
+
+  /// The part of the cycles' time that rendering takes.
+  public var load: (mean: Float, largest: Float) {
+    (meter.pointee.load.load(ordering: .relaxed), meter.pointee.largestLoad.load(ordering: .relaxed))
+  }
+}

@@ -1,0 +1,134 @@
+import BacklineRealtime
+import CBackline
+import Glibc
+import Synchronization
+
+/// One opening of the timer host: the memory and the thread that renders.
+final class TimerSession: @unchecked Sendable {
+  let gate: UnsafeMutablePointer<RenderGate>
+  let hasBegun = Atomic<Bool>(false)
+  let isRealtime = Atomic<Bool>(false)
+  let isStopping = Atomic<Bool>(false)
+  let hasEnded = Atomic<Bool>(false)
+  private let record: HostRecord  // keeps the next two
+  private let clock: UnsafeMutablePointer<FrameClock>
+  private let meter: UnsafeMutablePointer<CycleMeter>
+  private let sampleRate: Int
+  private let period: Int
+  /// Held, so that its descriptor stays open for as long as this session's thread may wake it.
+  private let events: SerialThread
+  private let wakeDescriptor: Int32
+  private let render: HostRender
+  private let state: UnsafeMutableRawPointer
+  private let inputCount: Int
+  private let outputCount: Int
+  private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
+  private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  private let silence: UnsafeMutablePointer<Float>
+  private let discarded: UnsafeMutablePointer<Float>
+
+  init(
+    _ configuration: HostConfiguration, sampleRate: Int, period: Int, record: HostRecord, events: SerialThread,
+    render: @escaping HostRender, state: UnsafeMutableRawPointer
+  ) {
+    self.sampleRate = sampleRate
+    self.period = period
+    self.record = record
+    clock = record.clock
+    meter = record.meter
+    self.events = events
+    wakeDescriptor = events.wakeDescriptor
+    self.render = render
+    self.state = state
+    gate = .allocate(capacity: 1)
+    gate.initialize(to: RenderGate())
+    inputCount = configuration.inputPorts.count
+    outputCount = configuration.outputPorts.count
+    silence = SampleMemory.allocate(period)
+    discarded = SampleMemory.allocate(period * max(1, outputCount))
+    inputs = .allocate(capacity: max(1, inputCount))
+    inputs.initialize(repeating: UnsafePointer(silence), count: max(1, inputCount))
+    outputs = .allocate(capacity: max(1, outputCount))
+    outputs.initialize(repeating: discarded, count: max(1, outputCount))
+    for index in 0..<outputCount { outputs[index] = discarded + index * period }
+  }
+
+  deinit {
+    gate.deinitialize(count: 1)
+    gate.deallocate()
+    inputs.deallocate()
+    outputs.deallocate()
+    SampleMemory.free(silence)
+    SampleMemory.free(discarded)
+  }
+
+  /// Starts the thread; false when the system has none left.
+  func start() -> Bool {
+    let context = Unmanaged.passRetained(self)
+    if startDetachedThread(timerThread, context.toOpaque()) { return true }
+    context.release()
+    return false
+  }
+
+  /// Renders a period each period's time until told to stop.
+  fileprivate func run() {
+    backline_name_thread("timer")
+    _ = backline_flush_denormals()
+    isRealtime.store(backline_set_realtime_priority(60), ordering: .relaxed)
+    let length = Int64(period) * 1_000_000_000 / Int64(sampleRate)
+    let start = backline_now()
+    var cycle: Int64 = 0
+    while !isStopping.load(ordering: .acquiring) {
+      var due = start + time(of: cycle)
+      sleep(until: due)
+      let behind = (backline_now() - due) / max(1, length)
+      if behind > 4 {
+        // Too far behind to catch up by rendering faster: what was missed is left out, as a sound card would.
+        meter.pointee.xruns.wrappingAdd(1, ordering: .relaxed)
+        backline_wake(wakeDescriptor)
+        cycle += behind
+        due = start + time(of: cycle)
+      }
+      renderCycle(due: due, length: length)
+      cycle += 1
+    }
+    hasEnded.store(true, ordering: .releasing)
+    backline_wake(wakeDescriptor)
+  }
+
+  /// Nanoseconds from the start to a cycle, without the drift of a rounded period.
+  private func time(of cycle: Int64) -> Int64 {
+    let (seconds, frames) = (cycle * Int64(period)).quotientAndRemainder(dividingBy: Int64(sampleRate))
+    return seconds * 1_000_000_000 + frames * 1_000_000_000 / Int64(sampleRate)
+  }
+
+  private func sleep(until due: Int64) {
+    var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
+    while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil) == EINTR {}
+  }
+
+  @_noLocks
+  private func renderCycle(due: Int64, length: Int64) {
+    guard gate.pointee.enter() else { return }
+    backline_realtime_enter()
+    let begin = backline_now()
+    clock.pointee.update(frame: meter.pointee.advance(by: period), time: due, sampleRate: Double(sampleRate))
+    var cycle = HostCycle(
+      inputs: UnsafePointer(inputs), outputs: UnsafePointer(outputs), inputCount: Int32(truncatingIfNeeded: inputCount),
+      outputCount: Int32(truncatingIfNeeded: outputCount), frameCount: Int32(truncatingIfNeeded: period))
+    backline_render_cycle(render, state, &cycle)
+    meter.pointee.take(begin: begin, finish: backline_now(), deadline: due &+ length, length: length)
+    if !hasBegun.load(ordering: .relaxed) {
+      hasBegun.store(true, ordering: .releasing)
+      backline_wake(wakeDescriptor)
+    }
+    backline_realtime_exit()
+    gate.pointee.leave()
+  }
+}
+
+private func timerThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  Unmanaged<TimerSession>.fromOpaque(context).takeRetainedValue().run()
+  return nil
+}

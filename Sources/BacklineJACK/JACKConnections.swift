@@ -1,0 +1,134 @@
+import BacklineEngine
+import CBackline
+import CJACK
+import Glibc
+import Synchronization
+
+/// The memory of connections, for the life of a host.
+final class ConnectionKeeper: Sendable {
+  let memory: Mutex<ConnectionMemory>
+  /// True once the policy for a first start has been followed.
+  let isInitialised: Atomic<Bool>
+
+  init(_ connections: [JACKConnection]) {
+    memory = Mutex(ConnectionMemory(connections))
+    isInitialised = Atomic(!connections.isEmpty)
+  }
+}
+
+// On the worker thread. No lock is held while the library is called.
+extension JACKSession {
+  /// Makes the connections of a session that has just begun.
+  func connectAtStart() {
+    if !connections.isInitialised.exchange(true, ordering: .relaxed) && options.connectPolicy == .auto {
+      connectToSystem()
+    }
+    restore(connections.memory.withLock { $0.restorable })
+  }
+
+  /// Connects the inputs to capture ports and the outputs to playback ports of the hardware, in order.
+  private func connectToSystem() {
+    for (source, port) in zip(portNames(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue), inputs) {
+      if let own = jack_port_name(port) { jack_connect(client, source, own) }
+    }
+    for (destination, port) in zip(portNames(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue), outputs) {
+      if let own = jack_port_name(port) { jack_connect(client, own, destination) }
+    }
+  }
+
+  /// The audio ports with these flags, in the server's order.
+  private func portNames(_ flags: UInt32) -> [String] {
+    guard let client, let list = jack_get_ports(client, nil, JACK_DEFAULT_AUDIO_TYPE, UInt(flags)) else { return [] }
+    defer { jack_free(list) }
+    var names: [String] = []
+    var index = 0
+    while let name = list[index] {
+      names.append(String(cString: name))
+      index += 1
+    }
+    return names
+  }
+
+  /// Makes connections whose peers exist; says once of each other peer that it is missing.
+  func restore(_ wanted: [JACKConnection], attempts: Int = 5) {
+    guard let client, isActive, !isLost, !notices.isClosing.load(ordering: .relaxed) else { return }
+    var failed: [JACKConnection] = []
+    for connection in wanted {
+      guard let isOutput = isOutput(connection.port) else { continue }
+      guard exists(connection.peer) else {
+        if connections.memory.withLock({ $0.reportMissing(connection.peer) }) {
+          options.log("\(connection.peer) is not there yet; it will be connected to \(connection.port) when it appears")
+        }
+        continue
+      }
+      let own = "\(name):\(connection.port)"
+      let peer = fullName(connection.peer)
+      let result = isOutput ? jack_connect(client, own, peer) : jack_connect(client, peer, own)
+      if result != 0 && result != EEXIST { failed.append(connection) }
+    }
+    // A peer's ports are announced before the peer can be connected.
+    if failed.isEmpty || attempts <= 1 { return }
+    let again = failed
+    worker.run(after: 0.1) { [weak self] in self?.restore(again, attempts: attempts - 1) }
+  }
+
+  /// Learns from what has happened, and makes wanted connections whose peers have appeared.
+  func handle(_ portNotices: [PortNotice]) {
+    var appeared: Set<String> = []
+    var isSettling = false
+    let now = backline_now()
+    connections.memory.withLock { memory in
+      for notice in portNotices {
+        switch notice {
+        case .appeared(let port): appeared.insert(port)
+        case .vanished(let port):
+          appeared.remove(port)
+          memory.vanished(port)
+        case .renamed(let old, let new): memory.renamed(from: old, to: new)
+        case .connected(let source, let destination):
+          if let connection = connection(source, destination) { memory.connected(connection) }
+        case .disconnected(let source, let destination):
+          guard let connection = connection(source, destination) else { continue }
+          memory.disconnected(connection, at: now)
+          isSettling = true
+        }
+      }
+    }
+    if isSettling {
+      worker.run(after: Double(ConnectionMemory.patience) * 1e-9) { [weak self] in self?.settle() }
+    }
+    if !appeared.isEmpty {
+      restore(connections.memory.withLock { $0.restorable }.filter { appeared.contains(fullName($0.peer)) })
+    }
+  }
+
+  private func settle() {
+    if isLost || notices.isClosing.load(ordering: .relaxed) { return }
+    let present = Set(connections.memory.withLock { $0.wanted }.map(\.peer).filter(exists))
+    connections.memory.withLock { $0.settle(at: backline_now(), exists: present.contains) }
+  }
+
+  private func exists(_ peer: String) -> Bool {
+    guard let client else { return false }
+    return jack_port_by_name(client, fullName(peer)) != nil
+  }
+
+  private func fullName(_ peer: String) -> String { peer.hasPrefix(":") ? name + peer : peer }
+
+  private func isOutput(_ port: String) -> Bool? {
+    if configuration.outputPorts.contains(port) { return true }
+    return configuration.inputPorts.contains(port) ? false : nil
+  }
+
+  /// The connection as it is remembered, when one of its ends is an own port.
+  private func connection(_ source: String, _ destination: String) -> JACKConnection? {
+    let prefix = name + ":"
+    func own(_ port: String) -> String? { port.hasPrefix(prefix) ? String(port.dropFirst(prefix.count)) : nil }
+    switch (own(source), own(destination)) {
+    case (let port?, let peer?): return JACKConnection(port: port, peer: ":" + peer)
+    case (let port?, nil): return JACKConnection(port: port, peer: destination)
+    case (nil, let port?): return JACKConnection(port: port, peer: source)
+    case (nil, nil): return nil
+    }
+  }
+}
