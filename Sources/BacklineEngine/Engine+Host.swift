@@ -163,7 +163,7 @@ extension Engine {
       generations[Int(node.slot)] &+= 1
       node.generation = generations[Int(node.slot)]
       (node.instance, node.state) = makeInstance(node.description, node.values, node.slot, node.readings)
-      (old.0.control as? any UnitControl)?.handOver(to: node.instance.control)
+      (old.0.control as? any UnitControl)?.end()
       node.latency = node.description.latency(new, node.values)
       store.topology.nodes[Int(node.slot)].state = node.state
       store.topology.setLatency(Int32(node.latency), of: node.slot)

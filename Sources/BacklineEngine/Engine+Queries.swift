@@ -104,6 +104,4 @@ public protocol UnitControl: AnyObject, Sendable {
   func end()
   /// Times that the unit had to wait for data.
   var underruns: Int { get }
-  /// Passes on what it is doing to the control of the unit that takes this one's place at another sample rate, then ends.
-  func handOver(to successor: (any AnyObject & Sendable)?)
 }

@@ -245,3 +245,17 @@ struct Waiter {
   let events: Int
   let completion: @Sendable () -> Void
 }
+
+extension Engine {
+  /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
+  public nonisolated func here<Value, Failure: Error>(
+    _ body: (isolated Engine) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    executor.checkIsolated()
+    return try withoutActuallyEscaping(body) { escaping throws(Failure) in
+      // Why: what `assumeIsolated` does, but with the error's type kept.
+      let run = unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)
+      return try run(self)
+    }
+  }
+}

@@ -117,7 +117,9 @@ public struct RenderCore: ~Copyable {
 
   /// Takes what waits while no host renders: a plan at once, wherever in a quantum the last host has ended.
   mutating func takeInIdle() {
-    if held == nil, let taken = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.next.exchange(0, ordering: .acquiring)) {
+    if held == nil,
+      let taken = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.next.exchange(0, ordering: .acquiring))
+    {
       held = taken
     }
     if let next = held, retired.pointee.count < retired.pointee.capacity {

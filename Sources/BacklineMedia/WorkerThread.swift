@@ -16,7 +16,7 @@ final class WorkerThread: @unchecked Sendable {
     self.name = name
     poll = backline_poll_create()
     event = backline_event_create()
-    guard poll >= 0, event >= 0, backline_poll_add(poll, event) == 0 else {
+    guard poll >= 0, event >= 0, backline_poll_set(poll, event, true, false) == 0 else {
       throw EngineError(.limitReached, "no descriptors are left for reading files")
     }
     state.withLock { $0.body = body }
@@ -42,7 +42,7 @@ final class WorkerThread: @unchecked Sendable {
 
   /// Sleeps until `wake` or, where it is not negative, `nanoseconds` have passed.
   func wait(_ nanoseconds: Int64) {
-    var ready: Int32 = 0
+    var ready = ReadyDescriptor()
     if backline_poll_wait(poll, &ready, 1, nanoseconds) > 0 { backline_event_clear(event) }
   }
 

@@ -57,7 +57,7 @@ public final class CommandRouter: @unchecked Sendable {
       transactions[peer] = nil
       for sender in server.replyPorts.remove(answeredAt: peer) { subscriptions.remove(sender) }
     }
-    engine.assumeIsolated { engine in
+    engine.here { engine in
       engine.observe { [weak self] event in self?.tell(event) }
     }
   }
@@ -151,8 +151,8 @@ public final class CommandRouter: @unchecked Sendable {
   }
 
   private func perform(_ commands: [Command]) throws(EngineError) {
-    try engine.assumeIsolated { engine throws(EngineError) in
-      do {
+    try engine.here { engine throws(EngineError) in
+      do throws(TransactionError) {
         try engine.perform(commands)
       } catch {
         throw error.error
@@ -162,7 +162,7 @@ public final class CommandRouter: @unchecked Sendable {
 
   func scope() -> NameScope {
     NameScope(catalog: engine.catalog) { [engine] name in
-      engine.assumeIsolated { engine in (try? engine.node(name))?.description }
+      engine.here { engine in (try? engine.node(name))?.description }
     }
   }
 
@@ -202,7 +202,7 @@ public final class CommandRouter: @unchecked Sendable {
   /// Sets a parameter straight from the packet; false where the message is anything else.
   private func setFast(_ message: OSCMessageView, from peer: OSCPeer) -> Bool {
     guard message.argumentCount == 1, transactions.isEmpty || transactions[peer] == nil else { return false }
-    return engine.assumeIsolated { engine -> Bool in
+    return engine.here { engine -> Bool in
       table.follow(engine.graphVersion)
       guard let place = table.find(message.address) ?? enter(message, engine) else { return false }
       var arguments = message.arguments

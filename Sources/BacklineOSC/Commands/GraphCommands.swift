@@ -39,7 +39,7 @@ extension CommandRouter {
     }
     handlers["/mute"] = { [engine] request, _ throws(EngineError) in
       if request.arguments.isEmpty {
-        return .answer { () throws(EngineError) in [.int32(engine.assumeIsolated { $0.isMuted } ? 1 : 0)] }
+        return .answer { () throws(EngineError) in [.int32(engine.here { $0.isMuted } ? 1 : 0)] }
       }
       try request.expect(1...1, "0 or 1")
       let isMuted = try request.toggle(0, "mute")
@@ -123,7 +123,7 @@ extension CommandRouter {
       }
     }
     return .answer { [engine] () throws(EngineError) in
-      let all = engine.assumeIsolated { list($0) }
+      let all = engine.here { list($0) }
       let page = all.dropFirst(first).prefix(count)
       let values = page.flatMap { $0 }
       let size = values.reduce(64) { size, value in

@@ -28,7 +28,7 @@ extension CommandRouter {
   private func bypass(_ request: OSCRequest, _ name: String) throws(EngineError) -> CommandAction {
     if request.arguments.isEmpty {
       return .answer { [engine] () throws(EngineError) in
-        [.int32(try engine.assumeIsolated { engine throws(EngineError) in try engine.node(name).isBypassed } ? 1 : 0)]
+        [.int32(try engine.here { engine throws(EngineError) in try engine.node(name).isBypassed } ? 1 : 0)]
       }
     }
     try request.expect(1...1, "0 or 1")
@@ -74,7 +74,7 @@ extension CommandRouter {
     _ name: String, _ index: Int, _ form: @escaping (Float) -> OSCArgument
   ) -> CommandAction {
     .answer { [engine] () throws(EngineError) in
-      [form(try engine.assumeIsolated { engine throws(EngineError) in try engine.value(name, index) })]
+      [form(try engine.here { engine throws(EngineError) in try engine.value(name, index) })]
     }
   }
 
@@ -158,7 +158,7 @@ extension CommandRouter {
     } catch {
       throw EngineError(.unknownAddress, "'\(name)/\(parameter)' is no pattern: \(error)")
     }
-    return engine.assumeIsolated { engine in
+    return engine.here { engine in
       engine.nodes.filter { names.matches($0.name) }.flatMap { node in
         (0..<engine.valueCount(of: node)).compactMap { index in
           guard let description = node.description.parameter(at: index), parameters.matches(description.name) else {

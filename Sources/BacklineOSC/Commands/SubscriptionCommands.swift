@@ -51,7 +51,7 @@ extension CommandRouter {
     for address in valueAddresses() where pattern.matches(address) {
       if let values = currentValues(address) { server.send(OSCMessage(address, values), to: peer) }
     }
-    let state = engine.assumeIsolated { $0.state }
+    let state = engine.here { $0.state }
     if pattern.matches("/engine/state") {
       server.send(OSCMessage("/engine/state", .string(state.name), .string(state.cause)), to: peer)
     }
@@ -59,7 +59,7 @@ extension CommandRouter {
 
   /// All addresses that have a value.
   private func valueAddresses() -> [String] {
-    let ofNodes = engine.assumeIsolated { engine in
+    let ofNodes = engine.here { engine in
       engine.nodes.flatMap { node in
         (0..<engine.valueCount(of: node)).compactMap { index in
           node.description.parameter(at: index).map { "/node/\(node.name)/\($0.name)" }
@@ -73,7 +73,7 @@ extension CommandRouter {
   func currentValues(_ address: String) -> [OSCArgument]? {
     if address == "/tempo" { return [.double(tempo.beatsPerMinute)] }
     let parts = address.split(separator: "/").map(String.init)
-    return engine.assumeIsolated { engine -> [OSCArgument]? in
+    return engine.here { engine -> [OSCArgument]? in
       if address == "/mute" { return [.int32(engine.isMuted ? 1 : 0)] }
       guard parts.count == 3, parts[0] == "node", let node = try? engine.node(parts[1]) else { return nil }
       if parts[2] == "bypass" { return [.int32(node.isBypassed ? 1 : 0)] }
@@ -87,7 +87,7 @@ extension CommandRouter {
   /// Keeps the list of addresses that change by themselves in step with the graph.
   func followReadings(force: Bool = false) {
     if subscriptions.table.isEmpty { return }
-    let readings = engine.assumeIsolated { engine in
+    let readings = engine.here { engine in
       engine.nodes.flatMap { node in
         node.description.parameters.filter(\.isReadOnly).map { "/node/\(node.name)/\($0.name)" }
       }

@@ -21,7 +21,7 @@ extension CommandRouter {
       try request.expect(0...1, "a number or nothing")
       let values = request.arguments
       return .alone { completion in
-        engine.assumeIsolated { engine in engine.sync { completion(.success(values)) } }
+        engine.here { engine in engine.sync { completion(.success(values)) } }
       }
     }
     handlers["/reply/port"] = { [self] request, _ throws(EngineError) in
@@ -53,14 +53,14 @@ extension CommandRouter {
       // What we send to subscribers has two arguments; a controller that sends it back asks for nothing.
       try request.expect(0...0, "nothing")
       return .answer { () throws(EngineError) in
-        let state = engine.assumeIsolated { $0.state }
+        let state = engine.here { $0.state }
         return [.string(state.name), .string(state.cause)]
       }
     }
     handlers["/engine/start"] = { [engine] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
-        let error = engine.assumeIsolated { engine -> EngineError? in
+        let error = engine.here { engine -> EngineError? in
           do throws(EngineError) {
             try engine.startAgain()
             return nil
@@ -74,7 +74,7 @@ extension CommandRouter {
     handlers["/engine/stop"] = { [engine] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
-        engine.assumeIsolated { engine in
+        engine.here { engine in
           engine.stop { isClean in
             completion(
               isClean
@@ -114,7 +114,7 @@ extension CommandRouter {
   /// Keys and values in turn.
   func status() -> [OSCArgument] {
     let statistics = server.statistics
-    var pairs: [(String, OSCArgument)] = engine.assumeIsolated { engine in
+    var pairs: [(String, OSCArgument)] = engine.here { engine in
       let counts = engine.counts
       let late = engine.host?.lateCounts ?? (own: 0, server: 0)
       let load = engine.host?.load ?? (mean: 0, largest: 0)

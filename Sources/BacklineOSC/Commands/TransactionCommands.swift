@@ -44,7 +44,7 @@ extension CommandRouter {
       handlers[address] = { [engine] request, _ throws(EngineError) in
         try request.expect(0...0, "nothing")
         return .alone { completion in
-          let result: Result<[OSCArgument], EngineError> = engine.assumeIsolated { engine in
+          let result: Result<[OSCArgument], EngineError> = engine.here { engine in
             do throws(EngineError) {
               try undoes ? engine.undo() : engine.redo()
               return .success([])
@@ -149,7 +149,7 @@ extension CommandRouter {
       throw EngineError(.outOfRange, "the time tag is \(Int(ahead)) s ahead: at most 60 are allowed")
     }
     let parsed = try Parsed(requests, self)
-    let waiting = engine.assumeIsolated { $0.scheduledWaiting } + heldBundles
+    let waiting = engine.here { $0.scheduledWaiting } + heldBundles
     if ahead > 0 && waiting + parsed.commands.count > Engine.scheduledLimit {
       throw EngineError(.limitReached, "\(waiting) scheduled commands wait already: at most 4096 are allowed")
     }
@@ -179,7 +179,7 @@ extension CommandRouter {
   private func act(_ parsed: Parsed, _ tag: UInt64) throws(EngineError) {
     let ahead = secondsAhead(tag)
     let at = backline_now() + Int64(ahead * 1e9)
-    let (frame, current, lead) = engine.assumeIsolated { engine in
+    let (frame, current, lead) = engine.here { engine in
       (engine.frame(at: at), engine.currentFrame, engine.editLead)
     }
     guard let frame else {
@@ -267,14 +267,14 @@ struct Parsed: @unchecked Sendable {
   /// Refuses what would not go through now.
   func check(_ router: CommandRouter) throws(EngineError) {
     try run { commands throws(TransactionError) in
-      try router.engine.assumeIsolated { engine throws(TransactionError) in try engine.check(commands) }
+      try router.engine.here { engine throws(TransactionError) in try engine.check(commands) }
     }
   }
 
   /// Applies everything as one transaction, then answers each message.
   func perform(_ router: CommandRouter, at frame: Int64?) throws(EngineError) {
     try run { commands throws(TransactionError) in
-      try router.engine.assumeIsolated { engine throws(TransactionError) in try engine.perform(commands, at: frame) }
+      try router.engine.here { engine throws(TransactionError) in try engine.perform(commands, at: frame) }
     }
     for (request, action) in zip(requests, actions) {
       do throws(EngineError) {
@@ -294,7 +294,7 @@ struct Parsed: @unchecked Sendable {
 
   private func run(_ body: ([Command]) throws(TransactionError) -> Void) throws(EngineError) {
     if commands.isEmpty { return }
-    do {
+    do throws(TransactionError) {
       try body(commands)
     } catch {
       throw Parsed.error(error.error, requests[owners[error.index]], owners[error.index])
