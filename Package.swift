@@ -67,7 +67,7 @@ let package = Package(
       name: "BacklineCommand",
       dependencies: [
         "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia", "BacklineOSC", "BacklinePresets",
-        "BacklineDSP", "BacklineRealtime", "CBackline",
+        "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
       name: "BacklineBench",

@@ -1,1 +1,3 @@
-print("backline")
+import Glibc
+
+exit(BacklineProgram.run(CommandLine.arguments))

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CBackline.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -44,3 +45,5 @@ void backline_event_clear(int32_t descriptor) {
   ssize_t taken = read(descriptor, &counter, sizeof counter);
   (void)taken;  // nothing to take is as good
 }
+
+int32_t backline_pipe(int32_t *ends) { return pipe2(ends, O_CLOEXEC); }

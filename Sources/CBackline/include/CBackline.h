@@ -156,6 +156,8 @@ int32_t backline_poll_wait(int32_t poll, ReadyDescriptor *_Nonnull ready, int32_
 int32_t backline_event_create(void);
 /// Takes the count out of an eventfd.
 void backline_event_clear(int32_t descriptor);
+/// A pipe, its reading end first, that no program started meanwhile by another thread inherits; 0 or -1.
+int32_t backline_pipe(int32_t *_Nonnull ends);
 /// Names this thread, in at most 15 bytes.
 void backline_name_thread(const char *_Nonnull name);
 

@@ -1,0 +1,23 @@
+import BacklineDSP
+
+/// The arguments of all commands.
+extension ArgumentDeclaration {
+  private static let presetSummary = "A preset: a path, or the name of one that comes with Backline or was saved."
+
+  static let optionalPreset = ArgumentDeclaration(
+    ValueDeclaration("PRESET", .file), presetSummary + " Without one, the rack starts empty.", isOptional: true)
+  static let preset = ArgumentDeclaration(ValueDeclaration("PRESET", .file), presetSummary)
+  static let presets = ArgumentDeclaration(ValueDeclaration("PRESET", .file), presetSummary, isRepeatable: true)
+  static let kind = ArgumentDeclaration(
+    ValueDeclaration("KIND", .text(), offers: UnitCatalog.standard.descriptions.map(\.kind)),
+    "The kind of unit to tell all about.", isOptional: true)
+  static let address = ArgumentDeclaration(
+    ValueDeclaration("ADDRESS"), "An OSC address, such as /status or /node/delay/time.")
+  static let values = ArgumentDeclaration(
+    ValueDeclaration("VALUE", .text(maximumBytes: 65_507)), "The values to send.", isOptional: true,
+    isRepeatable: true)
+  static let shell = ArgumentDeclaration(
+    ValueDeclaration("SHELL", .word(["bash", "zsh", "fish"])), "The shell to write for.")
+  static let command = ArgumentDeclaration(
+    ValueDeclaration("COMMAND", .text()), "The command to tell all about.", isOptional: true)
+}

@@ -1,0 +1,65 @@
+/// The commands.
+extension CommandDeclaration {
+  static let run = CommandDeclaration(
+    "run", "Runs the rack until it is interrupted or told to quit.", arguments: [.optionalPreset],
+    options: [
+      .name, .server, .host, .oscPort, .oscBind, .connect, .threads, .root, .exactName, .json,
+    ],
+    discussion: """
+      Standard output carries one line once OSC listens and audio runs or is being waited for, and a line whenever that \
+      changes:
+        ready name=NAME host=jack state=running rate=48000 period=128 osc=9950
+        state STATE CAUSE
+
+      SIGINT, SIGTERM, SIGHUP and the command /quit end it within two seconds: the outputs fade out first. The JACK \
+      server is never started by Backline.
+      """)
+
+  static let units = CommandDeclaration(
+    "units", "Lists the kinds of unit, or all about one.", arguments: [.kind], options: [.json])
+
+  static let check = CommandDeclaration(
+    "check", "Checks presets without playing them.", arguments: [.presets],
+    discussion: "Prints FILE:LINE:COLUMN: KEYPATH: message for whatever is wrong, and ends with 65 where anything is.")
+
+  static let graph = CommandDeclaration(
+    "graph", "Draws the graph of a preset.", arguments: [.preset], options: [.format])
+
+  static let osc = CommandDeclaration(
+    "osc", "Sends one command to a running rack and shows its answer.", arguments: [.address, .values],
+    options: [.port],
+    discussion: """
+      A whole number is sent as an int (64 bits wide where it needs them), a decimal number as a float, true and false as \
+      the two switches, and anything else as a string. A type in front forces it: i: int, h: 64-bit int, f: float, \
+      d: double, s: string. So s:12 is the string "12", and s:i:0 the text i:0.
+
+      Prints a line for each answer: the address and its values. Ends with 65 where the command is refused and with 69 \
+      where nobody answers within two seconds.
+      """)
+
+  static let status = CommandDeclaration(
+    "status", "Shows how a running rack is doing.", options: [.port, .json, .watch],
+    discussion: "With --json and --watch there is one object a line.")
+
+  static let doctor = CommandDeclaration(
+    "doctor", "Checks whether this machine is ready for live sound, and says what to do.", options: [.server, .json],
+    discussion: """
+      Each line is ok, a warning (Backline works, but the sound may drop out or come late) or a problem (Backline cannot \
+      do its work). Ends with 0 where there is no problem, else with 69.
+      """)
+
+  static let version = CommandDeclaration("version", "Shows the version.", options: [.json])
+
+  static let completions = CommandDeclaration(
+    "completions", "Writes the completions for a shell.", arguments: [.shell],
+    discussion: """
+      bash: backline completions bash > ~/.local/share/bash-completion/completions/backline
+      zsh: backline completions zsh > a file _backline in a folder of $fpath
+      fish: backline completions fish > ~/.config/fish/completions/backline.fish
+      """)
+
+  static let help = CommandDeclaration("help", "Shows help on a command, or on all.", arguments: [.command])
+
+  /// All commands, in the order of the help.
+  static let all = [run, units, check, graph, osc, status, doctor, version, completions, help]
+}
