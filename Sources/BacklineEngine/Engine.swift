@@ -248,14 +248,21 @@ struct Waiter {
 
 extension Engine {
   /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
-  public nonisolated func here<Value, Failure: Error>(
+  public nonisolated func here<Value>(_ body: (isolated Engine) -> Value) -> Value {
+    executor.checkIsolated()
+    return withoutActuallyEscaping(body) { escaping in
+      // Why: what `assumeIsolated` does, for values that need not be Sendable since they stay here.
+      unsafeBitCast(escaping, to: ((Engine) -> Value).self)(self)
+    }
+  }
+
+  /// The same for what throws, with the error's type kept.
+  public nonisolated func hereThrowing<Value, Failure: Error>(
     _ body: (isolated Engine) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     executor.checkIsolated()
     return try withoutActuallyEscaping(body) { escaping throws(Failure) in
-      // Why: what `assumeIsolated` does, but with the error's type kept.
-      let run = unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)
-      return try run(self)
+      try unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)(self)
     }
   }
 }

@@ -69,6 +69,9 @@ public final class CommandRouter: @unchecked Sendable {
     prefixes.append((prefix, { request, _ throws(EngineError) in try handler(request) }))
   }
 
+  /// Has `handler` understand one address.
+  func on(_ address: String, _ handler: @escaping CommandHandler) { handlers[address] = handler }
+
   // MARK: Packets
 
   private func receive(_ packet: OSCPacketView, from peer: OSCPeer) {
@@ -151,7 +154,7 @@ public final class CommandRouter: @unchecked Sendable {
   }
 
   private func perform(_ commands: [Command]) throws(EngineError) {
-    try engine.here { engine throws(EngineError) in
+    try engine.hereThrowing { engine throws(EngineError) in
       do throws(TransactionError) {
         try engine.perform(commands)
       } catch {
@@ -202,6 +205,7 @@ public final class CommandRouter: @unchecked Sendable {
   /// Sets a parameter straight from the packet; false where the message is anything else.
   private func setFast(_ message: OSCMessageView, from peer: OSCPeer) -> Bool {
     guard message.argumentCount == 1, transactions.isEmpty || transactions[peer] == nil else { return false }
+    nonisolated(unsafe) let message = message  // it stays on this thread
     return engine.here { engine -> Bool in
       table.follow(engine.graphVersion)
       guard let place = table.find(message.address) ?? enter(message, engine) else { return false }

@@ -4,40 +4,40 @@ import BacklineEngine
 /// `/graph/…` and `/mute`.
 extension CommandRouter {
   func registerGraph() {
-    handlers["/graph/add"] = { [self] request, _ throws(EngineError) in try add(request) }
-    handlers["/graph/remove"] = { request, _ throws(EngineError) in
+    on("/graph/add") { [self] request, _ throws(EngineError) in try add(request) }
+    on("/graph/remove") { request, _ throws(EngineError) in
       try request.expect(1...1, "NAME")
       return .change([.remove(try request.text(0, "the name"))], reply: [], feedback: [])
     }
-    handlers["/graph/rename"] = { request, _ throws(EngineError) in
+    on("/graph/rename") { request, _ throws(EngineError) in
       try request.expect(2...2, "NAME NEW")
       let command = Command.rename(try request.text(0, "the name"), to: try request.text(1, "the new name"))
       return .change([command], reply: [], feedback: [])
     }
-    handlers["/graph/connect"] = { [self] request, _ throws(EngineError) in try connect(request) }
-    handlers["/graph/disconnect"] = { [self] request, _ throws(EngineError) in
+    on("/graph/connect") { [self] request, _ throws(EngineError) in try connect(request) }
+    on("/graph/disconnect") { [self] request, _ throws(EngineError) in
       try request.expect(2...2, "FROM TO")
       return .change([.disconnect(try end(request, 0), try end(request, 1))], reply: [], feedback: [])
     }
-    handlers["/graph/insert"] = { [self] request, _ throws(EngineError) in
+    on("/graph/insert") { [self] request, _ throws(EngineError) in
       try request.expect(4...4, "KIND NAME FROM TO")
       let command = Command.insert(
         kind: try request.text(0, "the kind"), name: try request.text(1, "the name"), from: try end(request, 2),
         to: try end(request, 3))
       return .change([command], reply: [], feedback: [])
     }
-    handlers["/graph/move"] = { [self] request, _ throws(EngineError) in
+    on("/graph/move") { [self] request, _ throws(EngineError) in
       try request.expect(3...3, "NAME FROM TO")
       let command = Command.move(
         try request.text(0, "the name"), from: try end(request, 1), to: try end(request, 2))
       return .change([command], reply: [], feedback: [])
     }
-    handlers["/graph/replace"] = { request, _ throws(EngineError) in
+    on("/graph/replace") { request, _ throws(EngineError) in
       try request.expect(2...2, "NAME KIND")
       let command = Command.replace(try request.text(0, "the name"), kind: try request.text(1, "the kind"))
       return .change([command], reply: [], feedback: [])
     }
-    handlers["/mute"] = { [engine] request, _ throws(EngineError) in
+    on("/mute") { [engine] request, _ throws(EngineError) in
       if request.arguments.isEmpty {
         return .answer { () throws(EngineError) in [.int32(engine.here { $0.isMuted } ? 1 : 0)] }
       }
@@ -96,12 +96,12 @@ extension CommandRouter {
   // MARK: Lists
 
   private func registerLists() {
-    handlers["/graph/list"] = { [self] request, _ throws(EngineError) in
+    on("/graph/list") { [self] request, _ throws(EngineError) in
       try page(request) { engine in
         engine.nodes.map { [.string($0.name), .string($0.description.kind)] }
       }
     }
-    handlers["/graph/connections"] = { [self] request, _ throws(EngineError) in
+    on("/graph/connections") { [self] request, _ throws(EngineError) in
       try page(request) { engine in
         engine.connections.map { [.string("\($0.from)"), .string("\($0.to)")] }
       }
@@ -110,7 +110,7 @@ extension CommandRouter {
 
   /// A list, or the COUNT entries of it from FIRST on.
   private func page(
-    _ request: OSCRequest, _ list: @escaping (isolated Engine) -> [[OSCArgument]]
+    _ request: OSCRequest, _ list: @escaping @Sendable (isolated Engine) -> [[OSCArgument]]
   ) throws(EngineError) -> CommandAction {
     var first = 0
     var count = Int.max

@@ -28,7 +28,7 @@ extension CommandRouter {
   private func bypass(_ request: OSCRequest, _ name: String) throws(EngineError) -> CommandAction {
     if request.arguments.isEmpty {
       return .answer { [engine] () throws(EngineError) in
-        [.int32(try engine.here { engine throws(EngineError) in try engine.node(name).isBypassed } ? 1 : 0)]
+        [.int32(try engine.hereThrowing { engine throws(EngineError) in try engine.node(name).isBypassed } ? 1 : 0)]
       }
     }
     try request.expect(1...1, "0 or 1")
@@ -74,7 +74,7 @@ extension CommandRouter {
     _ name: String, _ index: Int, _ form: @escaping (Float) -> OSCArgument
   ) -> CommandAction {
     .answer { [engine] () throws(EngineError) in
-      [form(try engine.here { engine throws(EngineError) in try engine.value(name, index) })]
+      [form(try engine.hereThrowing { engine throws(EngineError) in try engine.value(name, index) })]
     }
   }
 

@@ -4,7 +4,7 @@ import BacklineEngine
 /// `/subscribe` and what subscribers hear.
 extension CommandRouter {
   func registerSubscriptions() {
-    handlers["/subscribe"] = { [self] request, _ throws(EngineError) in
+    on("/subscribe") { [self] request, _ throws(EngineError) in
       try request.expect(1...2, "PATTERN, and milliseconds")
       let pattern = try self.pattern(request)
       var milliseconds = 50
@@ -22,7 +22,7 @@ extension CommandRouter {
         tellValues(matching: pattern, to: peer)
       }
     }
-    handlers["/unsubscribe"] = { [self] request, _ throws(EngineError) in
+    on("/unsubscribe") { [self] request, _ throws(EngineError) in
       try request.expect(1...1, "PATTERN")
       let pattern = try self.pattern(request)
       return .special { [self] () throws(EngineError) in

@@ -4,27 +4,27 @@ import CBackline
 /// `/ping`, `/version`, `/status`, `/sync`, `/engine/…`, `/tempo`, `/reply/port`, `/quit`.
 extension CommandRouter {
   func registerSystem() {
-    handlers["/ping"] = { request, _ throws(EngineError) in
+    on("/ping") { request, _ throws(EngineError) in
       try request.expect(0...1, "a token or nothing")
       let values = request.arguments
       return .answer { () throws(EngineError) in values }
     }
-    handlers["/version"] = { [version] request, _ throws(EngineError) in
+    on("/version") { [version] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .answer { () throws(EngineError) in [.string(version)] }
     }
-    handlers["/status"] = { [self] request, _ throws(EngineError) in
+    on("/status") { [self] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .answer { () throws(EngineError) in self.status() }
     }
-    handlers["/sync"] = { [engine] request, _ throws(EngineError) in
+    on("/sync") { [engine] request, _ throws(EngineError) in
       try request.expect(0...1, "a number or nothing")
       let values = request.arguments
       return .alone { completion in
         engine.here { engine in engine.sync { completion(.success(values)) } }
       }
     }
-    handlers["/reply/port"] = { [self] request, _ throws(EngineError) in
+    on("/reply/port") { [self] request, _ throws(EngineError) in
       try request.expect(1...1, "a port")
       let port = try request.integer(0, "the port")
       guard (1...65_535).contains(port) else {
@@ -37,7 +37,7 @@ extension CommandRouter {
       server.replyPorts.set(UInt16(port), for: request.peer)
       return .answer { () throws(EngineError) in [.int32(Int32(port))] }
     }
-    handlers["/quit"] = { [self] request, _ throws(EngineError) in
+    on("/quit") { [self] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
         completion(.success([]))
@@ -49,7 +49,7 @@ extension CommandRouter {
   }
 
   private func registerEngine() {
-    handlers["/engine/state"] = { [engine] request, _ throws(EngineError) in
+    on("/engine/state") { [engine] request, _ throws(EngineError) in
       // What we send to subscribers has two arguments; a controller that sends it back asks for nothing.
       try request.expect(0...0, "nothing")
       return .answer { () throws(EngineError) in
@@ -57,7 +57,7 @@ extension CommandRouter {
         return [.string(state.name), .string(state.cause)]
       }
     }
-    handlers["/engine/start"] = { [engine] request, _ throws(EngineError) in
+    on("/engine/start") { [engine] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
         let error = engine.here { engine -> EngineError? in
@@ -71,7 +71,7 @@ extension CommandRouter {
         completion(error.map { .failure($0) } ?? .success([]))
       }
     }
-    handlers["/engine/stop"] = { [engine] request, _ throws(EngineError) in
+    on("/engine/stop") { [engine] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
         engine.here { engine in
@@ -87,7 +87,7 @@ extension CommandRouter {
   }
 
   private func registerTempo() {
-    handlers["/tempo"] = { [self] request, _ throws(EngineError) in
+    on("/tempo") { [self] request, _ throws(EngineError) in
       if request.arguments.isEmpty { return .answer { () throws(EngineError) in [.double(self.tempo.beatsPerMinute)] } }
       try request.expect(1...1, "beats a minute, or nothing")
       let beats = try request.real(0, "the tempo")
@@ -100,7 +100,7 @@ extension CommandRouter {
         completion(.success([.double(beats)]))
       }
     }
-    handlers["/tempo/tap"] = { [self] request, _ throws(EngineError) in
+    on("/tempo/tap") { [self] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
         if self.tempo.tap(at: backline_now()) {

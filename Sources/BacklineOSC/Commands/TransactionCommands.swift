@@ -21,15 +21,15 @@ extension CommandRouter {
   // MARK: Begin and commit
 
   func registerTransactions() {
-    handlers["/graph/begin"] = { [self] request, _ throws(EngineError) in
+    on("/graph/begin") { [self] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in self.begin(request.peer, completion) }
     }
-    handlers["/graph/commit"] = { [self] request, _ throws(EngineError) in
+    on("/graph/commit") { [self] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .special { () throws(EngineError) in try self.commit(request) }
     }
-    handlers["/graph/rollback"] = { [self] request, _ throws(EngineError) in
+    on("/graph/rollback") { [self] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in
         guard let open = self.transactions.removeValue(forKey: request.peer) else {
@@ -41,7 +41,7 @@ extension CommandRouter {
       }
     }
     for (address, undoes) in [("/graph/undo", true), ("/graph/redo", false)] {
-      handlers[address] = { [engine] request, _ throws(EngineError) in
+      on(address) { [engine] request, _ throws(EngineError) in
         try request.expect(0...0, "nothing")
         return .alone { completion in
           let result: Result<[OSCArgument], EngineError> = engine.here { engine in
@@ -267,14 +267,14 @@ struct Parsed: @unchecked Sendable {
   /// Refuses what would not go through now.
   func check(_ router: CommandRouter) throws(EngineError) {
     try run { commands throws(TransactionError) in
-      try router.engine.here { engine throws(TransactionError) in try engine.check(commands) }
+      try router.engine.hereThrowing { engine throws(TransactionError) in try engine.check(commands) }
     }
   }
 
   /// Applies everything as one transaction, then answers each message.
   func perform(_ router: CommandRouter, at frame: Int64?) throws(EngineError) {
     try run { commands throws(TransactionError) in
-      try router.engine.here { engine throws(TransactionError) in try engine.perform(commands, at: frame) }
+      try router.engine.hereThrowing { engine throws(TransactionError) in try engine.perform(commands, at: frame) }
     }
     for (request, action) in zip(requests, actions) {
       do throws(EngineError) {
