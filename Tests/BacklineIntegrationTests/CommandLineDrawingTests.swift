@@ -123,6 +123,7 @@ struct CommandLineDrawingTests {
   func child() throws {
     let text = String(repeating: "0123456789abcdef\n", count: 100_000)
     #expect(try ChildProcess.run("cat", [], input: text).output == text)
+    #expect(try ChildProcess.run("true", [], input: text).status == 0)
     let failure = #expect(throws: ChildProcess.Failure.self) {
       try ChildProcess.run("sleep", ["60"], input: "", timeLimit: 0.05)
     }

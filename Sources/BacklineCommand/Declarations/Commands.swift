@@ -53,9 +53,9 @@ extension CommandDeclaration {
   static let completions = CommandDeclaration(
     "completions", "Writes the completions for a shell.", arguments: [.shell],
     discussion: """
-      bash: backline completions bash > ~/.local/share/bash-completion/completions/backline
-      zsh: backline completions zsh > a file _backline in a folder of $fpath
-      fish: backline completions fish > ~/.config/fish/completions/backline.fish
+      bash: save it as ~/.local/share/bash-completion/completions/backline
+      zsh: save it as _backline in a folder of $fpath
+      fish: save it as ~/.config/fish/completions/backline.fish
       """)
 
   static let help = CommandDeclaration("help", "Shows help on a command, or on all.", arguments: [.command])

@@ -24,7 +24,9 @@ enum ChildProcess {
   static func run(
     _ name: String, _ arguments: [String], input: String, timeLimit: Double = 30
   ) throws(Failure) -> Result {
-    guard let stdin = Pipe(), let stdout = Pipe(), let stderr = Pipe() else { throw .failed(SystemError.text(errno)) }
+    guard let stdin = Channel(isSocket: true), let stdout = Channel(), let stderr = Channel() else {
+      throw .failed(SystemError.text(errno))
+    }
     let id = try spawn([name] + arguments, stdin.reader.number, stdout.writer.number, stderr.writer.number)
     stdin.reader.end()
     stdout.writer.end()
@@ -84,13 +86,15 @@ private final class Descriptor {
   }
 }
 
-private struct Pipe {
+/// A pipe; or a pair of sockets, which can be written to without SIGPIPE where the reader has gone.
+private struct Channel {
   let reader: Descriptor
   let writer: Descriptor
 
-  init?() {
+  init?(isSocket: Bool = false) {
     var ends: [Int32] = [-1, -1]
-    if backline_pipe(&ends) != 0 { return nil }
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    if (isSocket ? socketpair(AF_UNIX, type, 0, &ends) : backline_pipe(&ends)) != 0 { return nil }
     reader = Descriptor(ends[0])
     writer = Descriptor(ends[1])
   }
@@ -111,7 +115,6 @@ private struct Exchange {
     self.output = output
     self.errors = errors
     self.text = text
-    _ = fcntl(input.number, F_SETFL, O_NONBLOCK)
     if text.isEmpty { input.end() }
   }
 
@@ -134,7 +137,8 @@ private struct Exchange {
   }
 
   private mutating func write() {
-    let count = text.withUnsafeBytes { Glibc.write(input.number, $0.baseAddress! + written, $0.count - written) }
+    let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+    let count = text.withUnsafeBytes { send(input.number, $0.baseAddress! + written, $0.count - written, flags) }
     if count > 0 { written += count }
     if written == text.count || (count < 0 && errno != EINTR && errno != EAGAIN) { input.end() }
   }
