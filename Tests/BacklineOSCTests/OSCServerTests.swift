@@ -107,7 +107,8 @@ struct OSCServerTests {
     }
     bench.wait("all cut connections have to be gone") { bench.gone.count == 1000 }
     #expect(bench.onQueue { bench.server.clientCount } == 1)
-    #expect(openDescriptors() == descriptors)
+    // Other tests of this process open a few of their own meanwhile, and close them.
+    bench.wait("no descriptor may be left open") { openDescriptors() <= descriptors }
     healthy.send(ping, in: .slip)
     #expect(healthy.receiveMessage(in: .slip) == pong)
   }
@@ -161,8 +162,8 @@ struct OSCServerTests {
     let error = client.receiveMessage()
     #expect(error?.arguments.prefix(2) == [.string("/large"), .string("limitReached")])
     let stream = bench.tcp()
-    stream.send(OSCMessage("/large", .int32(1_000_000)), in: .slip)
-    let reply = stream.receiveMessage(in: .slip)
+    stream.send(OSCMessage("/large", .int32(1_000_000)), in: .lengthPrefix)
+    let reply = stream.receiveMessage(in: .lengthPrefix)
     #expect(reply?.arguments.last == .blob([UInt8](repeating: 0xC0, count: 1_000_000)))
   }
 
@@ -232,17 +233,16 @@ struct OSCServerTests {
     let bench = try ServerBench()
     defer { bench.end() }
     let client = bench.tcp()
-    var small: Int32 = 4096
-    setsockopt(client.descriptor, SOL_SOCKET, SO_RCVBUF, &small, socklen_t(MemoryLayout<Int32>.size))
-    for _ in 0..<2 {
-      for _ in 0..<3 { client.send(OSCMessage("/large", .int32(300_000)), in: .lengthPrefix) }
-      client.send(ping, in: .lengthPrefix)
-      for _ in 0..<3 {
-        #expect(
-          client.receiveMessage(in: .lengthPrefix)?.arguments.last == .blob([UInt8](repeating: 0xC0, count: 300_000)))
-      }
-      #expect(client.receiveMessage(in: .lengthPrefix) == pong)
+    var asked = 0
+    while asked < 60 && bench.onQueue({ bench.server.clients.values.allSatisfy { $0.waitingCount == 0 } }) {
+      client.send(OSCMessage("/large", .int32(300_000)), in: .lengthPrefix)
+      asked += 1
     }
+    client.send(ping, in: .lengthPrefix)
+    let large = OSCMessage("/reply", .string("/large"), .blob([UInt8](repeating: 0xC0, count: 300_000)))
+    for _ in 0..<asked { #expect(client.receiveMessage(in: .lengthPrefix) == large) }
+    #expect(client.receiveMessage(in: .lengthPrefix) == pong)
+    #expect(asked < 60)
   }
 
   @Test("a UDP peer whose port refuses an answer is named as gone, by its sender's port too where they differ")

@@ -17,11 +17,9 @@ final class ServerBench: @unchecked Sendable {
     var kept: [OSCMessage] = []
     var gone: [OSCPeer] = []
     var senders: [OSCPeer] = []
-    var log: [String] = []
   }
 
   init(bind address: String = "127.0.0.1") throws {
-    // The log is kept by a box of its own, since the server is made first.
     let lines = Lines()
     server = try OSCServer(executor: executor, bind: address, port: 0) { lines.append($0) }
     self.lines = lines
