@@ -26,7 +26,7 @@ extension Engine {
       }
       if let back = core.pointee.retract() {
         carried = offered.actions
-        release(back)
+        RenderPlan.free(back)
       }
       self.offered = nil
     }
@@ -43,14 +43,8 @@ extension Engine {
     lastOffered = serial
     offered = OfferedPlan(
       serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
-    if let back = core.pointee.offer(compiled.plan) { release(back) }
+    if let back = core.pointee.offer(compiled.plan) { RenderPlan.free(back) }
     publishLatencies(compiled.outputReach, alignment)
-  }
-
-  private func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
-    plan.pointee.deallocate()
-    plan.deinitialize(count: 1)
-    plan.deallocate()
   }
 
   /// Gives connections the delays that align them (R6).
@@ -62,8 +56,9 @@ extension Engine {
       let edge = store.topology.edges[Int(index)]
       if !edge.isUsed || edge.isLeaving || edge.isDeferred { continue }
       let wanted = alignment.delays[Int(index)]
-      if wanted == edge.delay || (wanted > 0 && edge.lineMaximum == 0 && store.newEdges.contains(index)) {
-        if wanted != edge.delay { giveLine(index, delay: wanted, isNew: true) }
+      if wanted == edge.delay { continue }
+      if edge.lineMaximum == 0 && isNew(index) {
+        giveLine(index, delay: wanted, isNew: true)
         continue
       }
       if wanted > edge.lineMaximum { giveLine(index, delay: wanted, isNew: false) }
@@ -79,6 +74,9 @@ extension Engine {
     }
     return alignment.outputLatency
   }
+
+  /// True for a connection that no plan has had yet.
+  private func isNew(_ index: Int32) -> Bool { store.newEdges.contains(index) }
 
   private func giveLine(_ index: Int32, delay: Int32, isNew: Bool) {
     let edge = store.topology.edges[Int(index)]
@@ -162,7 +160,7 @@ extension Engine {
         if let node = store.nodes[Int(report.value)] { emit(.nonFinite(node: node.name)) }
       }
     }
-    while let plan = core.pointee.takeRetired() { release(plan) }
+    while let plan = core.pointee.takeRetired() { RenderPlan.free(plan) }
     let serial = core.pointee.currentSerial
     if let first = garbage.first, first.serial <= serial {
       let count = garbage.prefix { $0.serial <= serial }.count
@@ -172,7 +170,7 @@ extension Engine {
   }
 
   /// Frees something once no plan holds it any more: when the plan after next edits has been taken.
-  func discard(_ free: @escaping () -> Void) { garbage.append((nextSerial, free)) }
+  func discard(_ free: @escaping () -> Void) { garbage.append(Garbage(serial: nextSerial, free: free)) }
 
   func discard(_ line: UnsafeMutablePointer<AlignmentLine>) {
     discard {
@@ -181,7 +179,7 @@ extension Engine {
     }
   }
 
-  func free(_ node: GraphNode) {
+  static func free(_ node: GraphNode) {
     (node.instance.control as? any UnitControl)?.end()
     node.instance.deallocate()
     node.state.deallocate()
@@ -192,7 +190,7 @@ extension Engine {
     }
   }
 
-  func free(_ edge: UnsafeMutablePointer<EdgeState>) {
+  static func free(_ edge: UnsafeMutablePointer<EdgeState>) {
     edge.pointee.deallocate()
     edge.deallocate()
   }
@@ -316,7 +314,7 @@ extension Engine {
     maps[index] = nil
     lines[index] = nil
     store.isDirty = true
-    discard { [self] in free(state) }
+    discard { Self.free(state) }
   }
 
   private func endGhosts(_ now: Int64) {
@@ -350,7 +348,7 @@ extension Engine {
     action.index = slot
     store.actions.append(action)
     store.isDirty = true
-    discard { [self] in free(ghost.node) }
+    discard { Self.free(ghost.node) }
   }
 
   private func startDeferred() {

@@ -70,6 +70,12 @@ public struct RenderCore: ~Copyable {
   }
 
   deinit {
+    for case let plan? in [plan, held, UnsafeMutablePointer(bitPattern: exchange.next.load(ordering: .acquiring))] {
+      RenderPlan.free(plan)
+    }
+    while let retired = retired.pointee.pop() {
+      if let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: retired) { RenderPlan.free(plan) }
+    }
     events.deinitialize(count: 1)
     events.deallocate()
     reports.deinitialize(count: 1)

@@ -144,6 +144,13 @@ public struct RenderPlan {
     return memory
   }
 
+  /// Frees a plan that nobody runs, with the memory that it lies in.
+  public static func free(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    plan.pointee.deallocate()
+    plan.deinitialize(count: 1)
+    plan.deallocate()
+  }
+
   /// Frees the memory, but nothing that the plan points to. Control queue, once the plan is retired.
   public func deallocate() {
     steps.deallocate()
