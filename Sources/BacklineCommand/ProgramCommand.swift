@@ -1,3 +1,5 @@
+import BacklinePresets
+
 /// A command with what it does.
 struct ProgramCommand: Sendable {
   let declaration: CommandDeclaration
@@ -30,5 +32,7 @@ struct CommandContext: Sendable {
   func write(_ text: String) throws(CommandError) { try output.write(text) }
 
   /// Writes one line of JSON.
-  func write(json value: JSONOutput) throws(CommandError) { try output.write(JSONLine.write(value) + "\n") }
+  func write(json value: JSONOutput) throws(CommandError) {
+    try output.write(JSONWriter.write(value, style: .compact) + "\n")
+  }
 }

@@ -16,6 +16,16 @@ extension Engine {
     open()
   }
 
+  /// Gives the engine another host in place of one that could not be opened.
+  public func change(to host: any AudioHost, name: String) {
+    if let retry = hosting.retry { executor.cancel(retry) }
+    hosting.retry = nil
+    start(host, name: name)
+  }
+
+  /// True when the host was refused for good: trying again would not help.
+  public var isRefused: Bool { hosting.isRefused }
+
   /// Opens the host again that was stopped.
   public func startAgain() throws(EngineError) {
     guard let host = hosting.host else { throw EngineError(.unavailable, "there is no host to start") }
@@ -82,6 +92,7 @@ extension Engine {
       change(to: .unavailable(reason))
       retry()
     case .failed(.refused(let reason)):
+      hosting.isRefused = true
       change(to: .unavailable(reason))
     case .started:
       hosting.attempt = 0

@@ -7,4 +7,5 @@ struct Hosting {
   var attempt = 0
   var retry: ControlExecutor.Timer?
   var isEnding = false
+  var isRefused = false
 }

@@ -1,3 +1,4 @@
+import BacklinePresets
 import Testing
 
 @testable import BacklineCommand
@@ -68,8 +69,8 @@ struct CommandLineTerminalTests {
 
   @Test("JSON escapes what it must and writes no number that it does not have")
   func json() {
-    #expect(JSONLine.quoted("a\"\\\n\u{1}é") == "\"a\\\"\\\\\\n\\u0001é\"")
+    #expect(JSONWriter.quoted("a\"\\\n\u{1}é") == "\"a\\\"\\\\\\n\\u0001é\"")
     let value: JSONOutput = ["a": .array([1, true, .null]), "b": .float(.infinity), "c": .double(0.5)]
-    #expect(JSONLine.write(value) == "{\"a\":[1,true,null],\"b\":null,\"c\":0.5}")
+    #expect(JSONWriter.write(value, style: .compact) == "{\"a\":[1,true,null],\"b\":null,\"c\":0.5}")
   }
 }

@@ -1,3 +1,4 @@
+import BacklineOSC
 import BacklineTestSupport
 import CBackline
 import Glibc

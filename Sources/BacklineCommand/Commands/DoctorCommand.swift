@@ -1,3 +1,5 @@
+import BacklinePresets
+
 /// `backline doctor [--server NAME] [--json]`.
 enum DoctorCommand {
   /// Where the doctor looks; a test gives answers of its own.

@@ -1,3 +1,5 @@
+import BacklineOSC
+
 /// `backline osc [--port PORT] ADDRESS [VALUE ...]`.
 enum OSCCommand {
   static func command(wire: any OSCWire) -> ProgramCommand {

@@ -1,3 +1,5 @@
+import BacklineOSC
+import BacklinePresets
 import Glibc
 
 /// `backline status [--port PORT] [--json] [--watch]`.

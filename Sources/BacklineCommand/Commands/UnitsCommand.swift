@@ -1,4 +1,5 @@
 import BacklineDSP
+import BacklinePresets
 
 /// `backline units [KIND] [--json]`.
 enum UnitsCommand {

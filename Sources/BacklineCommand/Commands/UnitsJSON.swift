@@ -1,4 +1,5 @@
 import BacklineDSP
+import BacklinePresets
 
 /// Units for programs.
 enum UnitsJSON {

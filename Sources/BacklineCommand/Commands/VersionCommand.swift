@@ -1,3 +1,5 @@
+import BacklinePresets
+
 /// `backline version [--json]`.
 enum VersionCommand {
   /// The version of Backline (semver.org).

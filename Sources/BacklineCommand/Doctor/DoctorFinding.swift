@@ -1,3 +1,5 @@
+import BacklinePresets
+
 /// What the doctor found out about one thing.
 struct DoctorFinding: Equatable, Sendable {
   enum Level: String, Sendable, Comparable {

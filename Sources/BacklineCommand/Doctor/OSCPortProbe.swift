@@ -1,3 +1,4 @@
+import BacklineOSC
 import Glibc
 
 /// Whether a rack can listen on a port of this machine.

@@ -1,3 +1,6 @@
+import BacklineOSC
+import BacklinePresets
+
 /// Arguments of OSC as they are typed and shown on the command line.
 enum OSCArgumentText {
   /// The argument that a word stands for; see the help of `backline osc`.
@@ -50,9 +53,9 @@ enum OSCArgumentText {
     case .int64(let value): String(value)
     case .float(let value): value.description
     case .double(let value): value.description
-    case .string(let text), .symbol(let text): isWord(text) ? text : JSONLine.quoted(text)
+    case .string(let text), .symbol(let text): isWord(text) ? text : JSONWriter.quoted(text)
     case .blob(let bytes): "blob(\(bytes.count))"
-    case .character(let code): JSONLine.quoted(String(Character(Unicode.Scalar(code))))
+    case .character(let code): JSONWriter.quoted(String(Character(Unicode.Scalar(code))))
     case .timeTag(let tag): "time(\(tag))"
     case .midi(let bytes): "midi(\(String(bytes, radix: 16)))"
     case .true: "true"

@@ -1,3 +1,4 @@
+import BacklineOSC
 import CBackline
 import Glibc
 

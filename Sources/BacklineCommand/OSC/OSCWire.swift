@@ -1,3 +1,5 @@
+import BacklineOSC
+
 /// Messages to bytes and back.
 protocol OSCWire: Sendable {
   /// The bytes of one packet; wrong usage where the message cannot be sent.

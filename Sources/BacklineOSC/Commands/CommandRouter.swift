@@ -29,7 +29,7 @@ public final class CommandRouter: @unchecked Sendable {
   /// What `/quit` does.
   public var onQuit: @Sendable () -> Void = {}
   /// More keys and values for `/status`.
-  public var moreStatus: () -> [(String, OSCArgument)] = { [] }
+  var moreStatus: [() -> [(String, OSCArgument)]] = []
   /// What `/version` answers.
   public let version: String
 
@@ -68,6 +68,9 @@ public final class CommandRouter: @unchecked Sendable {
   ) {
     prefixes.append((prefix, { request, _ throws(EngineError) in try handler(request) }))
   }
+
+  /// Adds keys and values to `/status`.
+  public func addStatus(_ pairs: @escaping () -> [(String, OSCArgument)]) { moreStatus.append(pairs) }
 
   /// Has `handler` understand one address.
   func on(_ address: String, _ handler: @escaping CommandHandler) { handlers[address] = handler }

@@ -140,7 +140,7 @@ extension CommandRouter {
         ("nonFiniteNodes", .string(engine.nonFiniteCounts.map { "\($0.node):\($0.count)" }.joined(separator: " "))),
       ]
     }
-    pairs += moreStatus()
+    for more in moreStatus { pairs += more() }
     return pairs.flatMap { [.string($0.0), $0.1] }
   }
 }

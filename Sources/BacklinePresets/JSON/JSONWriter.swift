@@ -26,6 +26,13 @@ public enum JSONWriter {
     return text
   }
 
+  /// A string in quotation marks, escaped.
+  public static func quoted(_ string: String) -> String {
+    var text = ""
+    quote(string, into: &text)
+    return text
+  }
+
   /// Appends `string` in quotation marks, escaped.
   static func quote(_ string: String, into text: inout String) {
     text += "\""

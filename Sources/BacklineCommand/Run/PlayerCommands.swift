@@ -1,0 +1,196 @@
+import BacklineDSP
+import BacklineEngine
+import BacklineMedia
+import BacklineOSC
+
+/// `/player/NAME/…`: the transport of players. Control queue.
+final class PlayerCommands: @unchecked Sendable {
+  // Why unchecked: everything is confined to the control queue.
+
+  /// What a player was told, to tell it again when its unit is made anew.
+  private struct Session {
+    var path: String
+    var control: PlayerControl
+    var loop: ClosedRange<Double>?
+    var failure: String?
+  }
+
+  private let engine: Engine
+  private let media: MediaService
+  private let roots: FileRoots
+  private var sessions: [String: Session] = [:]
+
+  init(engine: Engine, media: MediaService, roots: FileRoots) {
+    self.engine = engine
+    self.media = media
+    self.roots = roots
+  }
+
+  func register(_ router: CommandRouter) {
+    router.register(prefix: "/player/") { [self] request throws(EngineError) in try action(request) }
+  }
+
+  private func control(_ name: String) throws(EngineError) -> PlayerControl {
+    let node = try engine.hereThrowing { engine throws(EngineError) in try engine.node(name) }
+    guard let control = node.control as? PlayerControl else {
+      throw EngineError(.unknownNode, "'\(name)' is a \(node.description.kind), not a player")
+    }
+    return control
+  }
+
+  // MARK: Commands
+
+  private func action(_ request: OSCRequest) throws(EngineError) -> CommandAction {
+    let parts = request.address.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 4 else {
+      throw EngineError(.unknownAddress, "'\(request.address)' is no /player/NAME/COMMAND")
+    }
+    let name = parts[2]
+    let control = try control(name)
+    switch parts[3] {
+    case "load":
+      try request.expect(1...1, "PATH")
+      let path = try request.text(0, "the path")
+      return .alone { [self] completion in load(name, path, control, completion) }
+    case "play":
+      try request.expect(0...1, "a frame, or nothing")
+      let frame = request.arguments.isEmpty ? nil : Int64(try request.integer(0, "the frame"))
+      return act(name) { () throws(PlayerError) in try control.play(at: frame) }
+    case "pause":
+      try request.expect(0...0, "nothing")
+      return act(name) { () throws(PlayerError) in try control.pause() }
+    case "stop":
+      try request.expect(0...0, "nothing")
+      return act(name) { () throws(PlayerError) in try control.stop() }
+    case "seek":
+      try request.expect(1...1, "seconds")
+      let seconds = try time(request, 0, "the position")
+      return act(name) { () throws(PlayerError) in try control.seek(to: control.frame(atSeconds: seconds)) }
+    case "loop":
+      return try loop(name, control, request)
+    case "position":
+      try request.expect(0...0, "nothing")
+      return .answer { () throws(EngineError) in
+        [.double(Double(control.state.position) / control.sampleRate)]
+      }
+    case "state":
+      try request.expect(0...0, "nothing")
+      return .answer { [self] () throws(EngineError) in state(name, control) }
+    default:
+      throw EngineError(
+        .unknownAddress,
+        "'\(request.address)': a player knows load, play, pause, stop, seek, loop, position and state")
+    }
+  }
+
+  private func time(_ request: OSCRequest, _ index: Int, _ what: String) throws(EngineError) -> Double {
+    let seconds = try request.real(index, what)
+    if seconds < 0 || seconds > 1e6 {
+      throw EngineError(.outOfRange, "\(request.address): \(what) has to be 0 to 1000000 seconds, not \(seconds)")
+    }
+    return seconds
+  }
+
+  private func act(_ name: String, _ body: @escaping () throws(PlayerError) -> Void) -> CommandAction {
+    .alone { completion in
+      do throws(PlayerError) {
+        try body()
+        completion(.success([]))
+      } catch {
+        completion(.failure(EngineError(error)))
+      }
+    }
+  }
+
+  private func loop(
+    _ name: String, _ control: PlayerControl, _ request: OSCRequest
+  ) throws(EngineError) -> CommandAction {
+    try request.expect(2...2, "FROM TO in seconds; 0 0 ends the loop")
+    let from = try time(request, 0, "FROM"), to = try time(request, 1, "TO")
+    if from == 0 && to == 0 {
+      return act(name) { [self] () throws(PlayerError) in
+        try control.setLoop(nil)
+        sessions[name]?.loop = nil
+      }
+    }
+    guard to > from else {
+      throw EngineError(.outOfRange, "\(request.address): TO (\(to)) has to come after FROM (\(from))")
+    }
+    return act(name) { [self] () throws(PlayerError) in
+      try control.setLoop(control.frame(atSeconds: from)..<control.frame(atSeconds: to))
+      sessions[name]?.loop = from...to
+    }
+  }
+
+  private func state(_ name: String, _ control: PlayerControl) -> [OSCArgument] {
+    let state = control.state
+    let failure = sessions[name]?.failure ?? control.failure.map { "\($0)" }
+    let word =
+      failure != nil ? "failed" : control.source == nil ? "empty" : state.isPlaying ? "playing" : "stopped"
+    return [
+      .string(word), .string(sessions[name]?.path ?? ""), .double(Double(state.position) / control.sampleRate),
+      .int32(Int32(clamping: state.underruns)), .string(failure ?? ""),
+    ]
+  }
+
+  // MARK: Files
+
+  private func load(
+    _ name: String, _ path: String, _ control: PlayerControl,
+    _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
+  ) {
+    let resolved: String
+    do throws(EngineError) {
+      resolved = try roots.existing(path)
+    } catch {
+      sessions[name] = Session(path: path, control: control, failure: error.message)
+      control.detach()
+      completion(.failure(error))
+      return
+    }
+    sessions[name] = Session(path: resolved, control: control)
+    media.load(resolved, into: control, sampleRate: control.sampleRate) { [self] result in
+      engine.executor.schedule(after: 0) { [self] in
+        switch result {
+        case .success(let file):
+          completion(
+            .success([
+              .string(resolved), .double(file.duration), .int32(Int32(file.format.channelCount)),
+              .int32(Int32(file.format.sampleRate)),
+            ]))
+        case .failure(let error):
+          if sessions[name]?.control === control { sessions[name]?.failure = error.message }
+          completion(.failure(error))
+        }
+      }
+    }
+  }
+
+  /// Keeps what players were told under the names that they have.
+  func follow(_ change: EngineEvent.GraphChange, _ name: String) {
+    if change == .renamed, let space = name.firstIndex(of: " ") {
+      let new = String(name[name.index(after: space)...])
+      sessions[new] = sessions.removeValue(forKey: String(name[..<space]))
+    }
+  }
+
+  /// The units have been made anew for another rate: what played goes on where it was.
+  func followRate() {
+    for (name, session) in sessions {
+      guard let control = try? control(name), control !== session.control else { continue }
+      let old = session.control.state
+      let position = Double(old.position) / session.control.sampleRate
+      sessions[name]?.control = control
+      media.load(session.path, into: control, sampleRate: control.sampleRate) { [self] result in
+        guard case .success = result else { return }
+        engine.executor.schedule(after: 0) {
+          if let loop = session.loop {
+            try? control.setLoop(control.frame(atSeconds: loop.lowerBound)..<control.frame(atSeconds: loop.upperBound))
+          }
+          try? control.seek(to: control.frame(atSeconds: position))
+          if old.isPlaying { try? control.play() }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import BacklineDSP
+import BacklineEngine
+import BacklineOSC
+import BacklinePresets
+
+/// `/preset/…`. Files are read and written on a thread of their own; the graph changes on the control queue.
+final class PresetCommands: @unchecked Sendable {
+  // Why unchecked: `current` is used on the control queue only.
+
+  private let engine: Engine
+  private let library: PresetLibrary
+  private let files: SerialThread
+  /// The preset that was loaded or saved last, as it was named.
+  var current: String?
+
+  init(engine: Engine, library: PresetLibrary) throws(EngineError) {
+    self.engine = engine
+    self.library = library
+    files = try SerialThread(name: "presets")
+  }
+
+  func register(_ router: CommandRouter) {
+    router.register(prefix: "/preset/") { [self] request throws(EngineError) in try action(request) }
+    router.addStatus { [self] in [("preset", .string(current ?? ""))] }
+  }
+
+  private func action(_ request: OSCRequest) throws(EngineError) -> CommandAction {
+    switch request.address {
+    case "/preset/load":
+      try request.expect(1...1, "NAME or PATH")
+      let name = try request.text(0, "the preset")
+      return .alone { completion in self.load({ () throws(EngineError) in name }, completion) }
+    case "/preset/next", "/preset/previous":
+      try request.expect(0...0, "nothing")
+      let isNext = request.address == "/preset/next"
+      return .alone { [self] completion in
+        let now = current
+        load(
+          { [library] () throws(EngineError) in
+            try isNext ? library.next(after: now).name : library.previous(before: now).name
+          }, completion)
+      }
+    case "/preset/save":
+      try request.expect(1...1, "NAME")
+      let name = try request.text(0, "the name")
+      return .alone { completion in self.save(name, completion) }
+    case "/preset/list":
+      try request.expect(0...0, "nothing")
+      return .alone { [files, library, engine] completion in
+        files.run {
+          let names = library.entries().map { OSCArgument.string($0.name) }
+          engine.executor.schedule(after: 0) { completion(.success(names)) }
+        }
+      }
+    default:
+      throw EngineError(
+        .unknownAddress, "there is no address '\(request.address)': /preset/ has load, save, list, next and previous")
+    }
+  }
+
+  /// The old graph sounds until the new one is there; a preset that is refused changes nothing.
+  private func load(
+    _ choose: @escaping @Sendable () throws(EngineError) -> String,
+    _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
+  ) {
+    files.run { [self] in
+      let result: Result<(String, GraphDescription), EngineError>
+      do throws(EngineError) {
+        let name = try choose()
+        let preset = try library.load(name, catalog: engine.catalog)
+        result = .success((name, preset.graph(catalog: engine.catalog)))
+      } catch {
+        result = .failure(error)
+      }
+      engine.executor.schedule(after: 0) { [self] in
+        do throws(EngineError) {
+          let (name, graph) = try result.get()
+          try engine.hereThrowing { engine throws(EngineError) in try engine.perform(.load(graph)) }
+          current = name
+          completion(.success([.string(name)]))
+        } catch {
+          completion(.failure(error))
+        }
+      }
+    }
+  }
+
+  private func save(
+    _ name: String, _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
+  ) {
+    let graph = engine.here { $0.graph }
+    files.run { [self] in
+      let result: Result<[OSCArgument], EngineError>
+      do throws(EngineError) {
+        let preset = Preset(name: name, graph: graph, catalog: engine.catalog)
+        let entry = try library.save(preset, as: name, catalog: engine.catalog)
+        result = .success([.string(entry.name), .string(entry.path)])
+      } catch {
+        result = .failure(error)
+      }
+      engine.executor.schedule(after: 0) { [self] in
+        if case .success = result { current = name }
+        completion(result)
+      }
+    }
+  }
+}
