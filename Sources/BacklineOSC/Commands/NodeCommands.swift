@@ -153,15 +153,15 @@ extension CommandRouter {
   private func matches(name: String, parameter: String) throws(EngineError) -> [Match] {
     let names: OSCPattern, parameters: OSCPattern
     do {
-      names = try OSCPattern(name)
-      parameters = try OSCPattern(parameter)
+      names = try OSCPattern("/" + name)
+      parameters = try OSCPattern("/" + parameter)
     } catch {
       throw EngineError(.unknownAddress, "'\(name)/\(parameter)' is no pattern: \(error)")
     }
     return engine.here { engine in
-      engine.nodes.filter { names.matches($0.name) }.flatMap { node in
+      engine.nodes.filter { names.matches("/" + $0.name) }.flatMap { node in
         (0..<engine.valueCount(of: node)).compactMap { index in
-          guard let description = node.description.parameter(at: index), parameters.matches(description.name) else {
+          guard let description = node.description.parameter(at: index), parameters.matches("/" + description.name) else {
             return nil
           }
           return Match(

@@ -18,7 +18,8 @@ public final class SubscriptionTable {
   private var readings: [String] = []
   /// Whom an address concerns, by the fastest subscription of each peer. Found by matching once, then looked up.
   private var interested: [String: [Interest]] = [:]
-  private static let mostCached = 65_536
+  private var mostInterested = leastCached
+  private static let leastCached = 65_536
   /// A peer that sends a value back later than this means it, in nanoseconds.
   private static let echoTime: Int64 = 250_000_000
 
@@ -56,7 +57,7 @@ public final class SubscriptionTable {
       }
       subscriptions.append(Subscription(peer: peer, pattern: pattern, interval: interval))
     }
-    regroup(peer)
+    regroup()
   }
 
   /// Ends one subscription; false where there was none.
@@ -66,22 +67,21 @@ public final class SubscriptionTable {
       return false
     }
     let ended = subscriptions.remove(at: index)
-    let waiting = ended.takeWaiting().map { ($0.interest.address, $0.values) }
-    regroup(peer, alsoWaiting: waiting)
+    let waiting = ended.takeWaiting().map { (peer, $0.interest.address, $0.values) }
+    regroup(alsoWaiting: waiting)
     return true
   }
 
   /// Ends all subscriptions of a peer that is gone.
   public func remove(_ peer: OSCPeer) {
-    interested.removeAll()
     subscriptions.removeAll { $0.peer == peer }
+    regroup()
   }
 
   /// Names the addresses whose values change by themselves. To be called again whenever they are others.
   public func setReadings(_ addresses: [String]) {
     readings = addresses
-    interested.removeAll()
-    for peer in subscribers { regroup(peer) }
+    regroup()
   }
 
   /// The values of an address that is no more need not be told.
@@ -99,6 +99,11 @@ public final class SubscriptionTable {
     changedOnTheWay: Bool = false, now: Int64, deliver: Delivery
   ) -> Bool {
     if subscriptions.isEmpty { return false }
+    if interested.count > mostInterested {
+      // Addresses that are no more, or have long been still, are given up.
+      regroup()
+      mostInterested = max(Self.leastCached, 2 * interested.count)
+    }
     let concerned = interests(in: address)
     if concerned.isEmpty { return false }
     let values = values()
@@ -174,28 +179,36 @@ public final class SubscriptionTable {
         fastest.append(subscription)
       }
     }
-    if interested.count >= Self.mostCached { interested.removeAll() }
     let interests = fastest.map { Interest(address, of: $0) }
     interested[address] = interests
     return interests
   }
 
-  /// Gives each waiting value and each reading of a peer to the subscription that it belongs to now, so that no older
-  /// value is told after a newer one, and none twice.
-  private func regroup(_ peer: OSCPeer, alsoWaiting ended: [(address: String, values: [OSCArgument])] = []) {
+  /// Gives each waiting value and each reading to the subscription that it belongs to now, so that no older value is told
+  /// after a newer one, and none twice.
+  private func regroup(alsoWaiting ended: [(peer: OSCPeer, address: String, values: [OSCArgument])] = []) {
     interested.removeAll()
-    let own = subscriptions.filter { $0.peer == peer }
-    let waiting = ended + own.flatMap { $0.takeWaiting().map { ($0.interest.address, $0.values) } }
-    for (address, values) in waiting {
+    let kept = subscriptions.flatMap { subscription in
+      subscription.takeWaiting().map { (subscription.peer, $0.interest.address, $0.values) }
+    }
+    for (peer, address, values) in ended + kept {
       guard let interest = interests(in: address).first(where: { $0.subscription.peer == peer }) else { continue }
       _ = interest.subscription.keep(values, for: interest)
     }
-    let told = Dictionary(
-      own.flatMap { $0.readings.map { ($0.address, $0.last) } }, uniquingKeysWith: { first, _ in first })
-    for subscription in own { subscription.readings = [] }
+    regroupReadings()
+  }
+
+  private func regroupReadings() {
+    var told: [OSCPeer: [String: [OSCArgument]]] = [:]
+    for subscription in subscriptions {
+      for (address, last) in subscription.readings { told[subscription.peer, default: [:]][address] = last }
+      subscription.readings = []
+    }
     for address in readings {
-      guard let interest = interests(in: address).first(where: { $0.subscription.peer == peer }) else { continue }
-      interest.subscription.readings.append((address, told[address] ?? nil))
+      for interest in interests(in: address) {
+        let peer = interest.subscription.peer
+        interest.subscription.readings.append((address, told[peer]?[address]))
+      }
     }
   }
 }

@@ -26,6 +26,9 @@ final class OSCStreamClient {
 
   deinit { close() }
 
+  /// The bytes that wait to be sent.
+  var waitingCount: Int { outgoing.count - sentCount }
+
   func close() {
     if !isOpen { return }
     isOpen = false
@@ -44,7 +47,7 @@ final class OSCStreamClient {
   func send(_ packet: UnsafeRawBufferPointer) -> SendResult {
     if !isOpen { return .failed }
     // What waits is measured before the packet, so that a large one does not count as a slow reader.
-    if outgoing.count - sentCount > OSCLimits.outgoingBytes { return .tooSlow }
+    if waitingCount > OSCLimits.outgoingBytes { return .tooSlow }
     framing.encode(packet, into: &outgoing)
     return flush()
   }

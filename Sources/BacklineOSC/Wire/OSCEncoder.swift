@@ -25,16 +25,16 @@ extension OSCEncodingError: CustomStringConvertible {
 }
 
 /// Puts messages into bytes through liblo, into memory that is used again from one message to the next.
-public final class OSCEncoder {
+final class OSCEncoder {
   private var memory: UnsafeMutableRawPointer
   private var capacity = 1024
 
-  public init() { memory = .allocate(byteCount: capacity, alignment: 16) }
+  init() { memory = .allocate(byteCount: capacity, alignment: 16) }
 
   deinit { memory.deallocate() }
 
-  /// The message on the wire; good until the next call.
-  public func encode(
+  /// The message on the wire; good until the next call, and for as long as the encoder is kept.
+  func encode(
     _ message: OSCMessage, limit: Int = OSCLimits.streamPacketBytes
   ) throws(OSCEncodingError) -> UnsafeRawBufferPointer {
     if !message.address.utf8.starts(with: [UInt8(ascii: "/")]) { throw .invalidAddress(message.address) }
@@ -108,6 +108,8 @@ public final class OSCEncoder {
 extension OSCMessage {
   /// The message on the wire.
   public func encoded(limit: Int = OSCLimits.streamPacketBytes) throws(OSCEncodingError) -> [UInt8] {
-    [UInt8](try OSCEncoder().encode(self, limit: limit))
+    let encoder = OSCEncoder()
+    defer { withExtendedLifetime(encoder) {} }
+    return [UInt8](try encoder.encode(self, limit: limit))
   }
 }

@@ -36,6 +36,7 @@ public enum OSCPacket: Hashable, Sendable {
       return try message.encoded(limit: limit)
     case .bundle(let timeTag, let messages):
       let encoder = OSCEncoder()
+      defer { withExtendedLifetime(encoder) {} }
       var bytes: [UInt8] = [UInt8]("#bundle".utf8) + [0]
       withUnsafeBytes(of: timeTag.bigEndian) { bytes.append(contentsOf: $0) }
       for message in messages {
