@@ -19,6 +19,14 @@ public enum Command: Sendable {
   case bypass(String, Bool)
   case reset(String)
   case mute(Bool)
+
+  /// True where it takes more than one edit, so that a later one may fail after the first has acted.
+  var hasSteps: Bool {
+    switch self {
+    case .insert, .move, .replace, .load: true
+    default: false
+    }
+  }
 }
 
 /// A whole graph as a value: what a preset holds.

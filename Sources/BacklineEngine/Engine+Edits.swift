@@ -211,7 +211,11 @@ extension Engine {
     let index = store.topology.insertEdge(edge)
     if let map = connection.map { maps[index] = map }
     if edge.isDeferred { store.deferredEdges.append(index) } else { store.newEdges.append(index) }
-    growInputs(of: target, to: Int(targetBus) + 1)
+    if let node = store.nodes.indices.contains(Int(target)) ? store.nodes[Int(target)] : nil, node.isGrowing {
+      let before = node.values
+      transaction.restores.append { node.values = before }
+      growInputs(of: target, to: Int(targetBus) + 1)
+    }
     transaction.newEdges.append(index)
     store.isDirty = true
     return store.specification(index, map: connection.map)

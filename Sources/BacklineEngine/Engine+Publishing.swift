@@ -145,7 +145,8 @@ extension Engine {
       case .adopted:
         if let offered, report.value >= offered.serial {
           self.offered = nil
-          if offered.isTimed {
+          if offered.frame != .min {
+            if report.frame > offered.frame { latePlans += 1 }
             emit(.taken(frame: offered.frame, late: max(0, Int(report.frame - offered.frame))))
           }
         }

@@ -1,6 +1,7 @@
 import BacklineDSP
 import BacklineEngine
 import CBackline
+import Synchronization
 
 /// A host that renders when a test says so, on the test's own thread.
 public final class ManualHost: AudioHost, @unchecked Sendable {
@@ -41,7 +42,17 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
   }
 
   public func setLatencies(_ latencies: LatencyMap) { self.latencies = latencies }
-  public func frame(at nanoseconds: Int64) -> Int64? { nil }
+
+  /// A frame and the time of CLOCK_MONOTONIC at which it plays, for events with a time; `nil` knows of no time.
+  public var anchor: (frame: Int64, time: Int64)? {
+    get { clock.withLock { $0 } }
+    set { clock.withLock { $0 = newValue } }
+  }
+  private let clock = Mutex<(frame: Int64, time: Int64)?>(nil)
+
+  public func frame(at nanoseconds: Int64) -> Int64? {
+    anchor.map { $0.frame + Int64((Double(nanoseconds - $0.time) * Double(sampleRate) * 1e-9).rounded()) }
+  }
   public var lateCounts: (own: Int, server: Int) { (0, 0) }
   public var load: (mean: Float, largest: Float) { (0, 0) }
   public var isRealtime: Bool { false }
