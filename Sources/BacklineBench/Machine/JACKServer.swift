@@ -24,6 +24,8 @@ final class JACKServer {
         ["jackd", "-n", Self.name, "-R", "-P80", "-d", "dummy", "-r", "\(rate)", "-p", "\(frames)"],
         log: "/tmp/\(Self.name)-jackd.log")
       if let client = try Self.connect(to: child) {
+        try Interruption.sleep(0.2)
+        if !child.isRunning { throw BenchError("a server named \(Self.name) runs already: is this another bench?") }
         self.child = child
         self.client = client
         jack_activate(client)
