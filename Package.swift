@@ -70,11 +70,8 @@ let package = Package(
         "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
-      name: "BacklineBench",
-      dependencies: [
-        "BacklineEngine", "BacklineGraph", "BacklineOSC", "BacklineDSP", "BacklineRealtime", "CBackline", "CJACK",
-      ],
-      swiftSettings: common),
+      name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "CBackline", "CJACK"],
+      exclude: ["README.md"], swiftSettings: common),
 
     .target(
       name: "BacklineTestSupport",

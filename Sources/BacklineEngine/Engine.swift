@@ -199,17 +199,23 @@ public actor Engine {
     sendGroup(transaction.events, at: transaction.frame)
     if store.isDirty, let frame = transaction.frame { wantedFrame = max(wantedFrame ?? frame, frame) }
     for change in transaction.changes { emit(.graphChanged(change.kind, name: change.name)) }
-    needsFlush()
+    if store.isDirty || !isRendering { needsFlush() }
   }
 
   var wantedFrame: Int64?
   var isFlushPlanned = false
 
-  /// Publishes soon: at the end of what the control queue is doing, so that edits that arrive together are compiled together.
+  /// The earliest time of the next publication that nobody waits for, in nanoseconds of CLOCK_MONOTONIC.
+  var nextPublication: Int64 = 0
+
+  /// Publishes soon: at the end of what the control queue is doing, so that edits that arrive together are compiled
+  /// together; and not before some time has passed since the last one, so that a stream of edits does not have the whole
+  /// graph compiled for each.
   func needsFlush() {
     if isFlushPlanned { return }
     isFlushPlanned = true
-    later { $0.flush() }
+    let wait = isRendering ? max(0, nextPublication - backline_now()) : 0
+    later(Double(wait) / 1e9) { $0.flush() }
   }
 
   /// Does something on the control queue after `seconds`; the next thing that it does where there are none.

@@ -58,6 +58,8 @@ struct Topology {
   var channelCounts: ContiguousArray<Int32> = []
   private var freeNodes: [Int32] = []
   private var freeEdges: [Int32] = []
+  /// Memory for walks, shared by copies: what is in it means nothing between two walks.
+  private let search = PathSearch()
   /// The nodes with latency: none of them, and alignment is not looked at.
   private(set) var latentCount = 0
   private(set) var edgeCount = 0
@@ -188,7 +190,7 @@ struct Topology {
   /// Connections on their way out, and those of nodes that only ring out, count only when `includingLeaving`.
   func path(from start: Int32, to goal: Int32, includingLeaving: Bool) -> [Int32]? {
     if start == goal { return [start] }
-    if nodes[Int(start)].firstOutgoing < 0 || nodes[Int(goal)].firstIncoming < 0 { return nil }
+    if !search.reaches(goal, from: start, includingLeaving: includingLeaving, self) { return nil }
     var previous = ContiguousArray(repeating: Topology.none, count: nodes.count)
     previous[Int(start)] = start
     var stack = [start]
@@ -197,8 +199,7 @@ struct Topology {
       while index >= 0 {
         let edge = edges[Int(index)]
         index = edge.nextOutgoing
-        if edge.isFeedback || (edge.isDeferred && includingLeaving) { continue }
-        if !includingLeaving && (edge.isLeaving || nodes[Int(edge.target)].isGhost) { continue }
+        if !counts(edge, includingLeaving: includingLeaving) { continue }
         if previous[Int(edge.target)] >= 0 { continue }
         previous[Int(edge.target)] = slot
         if edge.target == goal { return way(from: start, to: goal, previous) }
@@ -206,6 +207,12 @@ struct Topology {
       }
     }
     return nil
+  }
+
+  /// True for a connection that a ring may not be closed through.
+  func counts(_ edge: Edge, includingLeaving: Bool) -> Bool {
+    if edge.isFeedback { return false }
+    return includingLeaving ? !edge.isDeferred : !edge.isLeaving && !nodes[Int(edge.target)].isGhost
   }
 
   private func way(from start: Int32, to goal: Int32, _ previous: ContiguousArray<Int32>) -> [Int32] {
