@@ -44,6 +44,7 @@ extension Engine {
     offered = OfferedPlan(
       serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
     if let back = core.pointee.offer(compiled.plan) { release(back) }
+    layPorts()
     publishLatencies(compiled.outputReach, alignment)
   }
 
@@ -266,6 +267,7 @@ extension Engine {
     }
     endGhosts(now)
     startDeferred()
+    if store.forgetOldPorts() { hosting.arePortsStale = true }
     if store.isDirty {
       flush()
     } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {

@@ -40,6 +40,7 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
     completion(true)
   }
 
+  public func setPorts(_ configuration: HostConfiguration) { self.configuration = configuration }
   public func setLatencies(_ latencies: LatencyMap) { self.latencies = latencies }
   public func frame(at nanoseconds: Int64) -> Int64? { nil }
   public var lateCounts: (own: Int, server: Int) { (0, 0) }
@@ -86,9 +87,10 @@ public final class EngineHarness: @unchecked Sendable {
 
   /// A running engine. Its outputs have faded in.
   public init(
-    catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01
+    catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01,
+    startFrame: Int64 = 0
   ) async throws {
-    engine = Engine(catalog: catalog, rampTime: rampTime)
+    engine = Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
     host = ManualHost(sampleRate: sampleRate)
     if ports != .stereo {
       try await engine.perform([.load(GraphDescription(ports: ports, nodes: [], connections: []))])

@@ -87,6 +87,8 @@ final class Rack: @unchecked Sendable {
       announcer.log("\(cause) \(old) -> \(new)")
       if cause == "sampleRate" { players.followRate() }
     case .graphChanged(let change, let name): players.follow(change, name)
+    case .retrying(let attempt, let wait):
+      announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
     case .nonFinite(let node): announcer.logLimited("node '\(node)' gave samples that are not finite: silenced, reset")
     default: break
     }
