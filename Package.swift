@@ -79,7 +79,7 @@ let package = Package(
       path: "Tests/BacklineTestSupport", swiftSettings: common),
     tests("BacklineRealtime", ["CBackline"]),
     tests("BacklineDSP", ["BacklineRealtime", "CBackline", "CEBUR128"]),
-    tests("BacklineGraph", ["BacklineDSP", "BacklineRealtime", "CBackline"]),
+    tests("BacklineGraph", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineEngine", ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "CBackline"]),

@@ -68,6 +68,8 @@ public enum EngineEvent: Sendable, Equatable {
   /// What was scheduled for `frame` was taken, `late` frames after it.
   case taken(frame: Int64, late: Int)
   case nonFinite(node: String)
+  /// The host could not be opened; attempt number `attempt` comes after so many seconds.
+  case retrying(attempt: Int, after: Double)
 }
 
 /// Whether audio runs, and if not, why (R15).

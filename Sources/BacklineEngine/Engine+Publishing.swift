@@ -53,6 +53,7 @@ extension Engine {
     offered = OfferedPlan(
       serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
     if let back = core.pointee.offer(compiled.plan) { RenderPlan.free(back) }
+    layPorts()
     publishLatencies(compiled.outputReach, alignment)
   }
 
@@ -279,6 +280,7 @@ extension Engine {
     }
     endGhosts(now)
     startDeferred()
+    if store.forgetOldPorts() { hosting.arePortsStale = true }
     if store.isDirty {
       flush()
     } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {

@@ -64,9 +64,11 @@ public actor Engine {
 
   var observers: [@Sendable (EngineEvent) -> Void] = []
 
-  /// An engine without sound; `start(_:)` gives it a host.
+  /// An engine without sound; `start(_:)` gives it a host. Frames count from `startFrame`, a multiple of the quantum: a host
+  /// that tells frames by the clock counts from 0.
   public init(
-    catalog: UnitCatalog = .standard, executor: ControlExecutor? = nil, rampTime: Double = 0.01
+    catalog: UnitCatalog = .standard, executor: ControlExecutor? = nil, rampTime: Double = 0.01,
+    startFrame: Int64 = 0
   ) {
     self.catalog = catalog
     ownsExecutor = executor == nil
@@ -75,7 +77,7 @@ public actor Engine {
     wakeDescriptor = backline_event_create()
     precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
     core = .allocate(capacity: 1)
-    core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor))
+    core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
     let descriptor = wakeDescriptor
     self.executor.watch(descriptor) { [weak self] in
       backline_event_clear(descriptor)

@@ -41,6 +41,7 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
     completion(true)
   }
 
+  public func setPorts(_ configuration: HostConfiguration) { self.configuration = configuration }
   public func setLatencies(_ latencies: LatencyMap) { self.latencies = latencies }
 
   /// A frame and the time of CLOCK_MONOTONIC at which it plays, for events with a time; `nil` knows of no time.
@@ -97,9 +98,10 @@ public final class EngineHarness: @unchecked Sendable {
 
   /// A running engine. Its outputs have faded in.
   public init(
-    catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01
+    catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01,
+    startFrame: Int64 = 0
   ) async throws {
-    engine = Engine(catalog: catalog, rampTime: rampTime)
+    engine = Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
     host = ManualHost(sampleRate: sampleRate)
     if ports != .stereo {
       try await engine.perform([.load(GraphDescription(ports: ports, nodes: [], connections: []))])

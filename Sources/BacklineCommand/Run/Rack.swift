@@ -90,6 +90,8 @@ final class Rack: @unchecked Sendable {
       if cause == "sampleRate" { players.followRate() }
     case .graphChanged(let change, let name):
       players.follow(change, name, isReplaying: engine.here { $0.isReplaying })
+    case .retrying(let attempt, let wait):
+      announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
     case .nonFinite(let node): announcer.logLimited("node '\(node)' gave samples that are not finite: silenced, reset")
     default: break
     }

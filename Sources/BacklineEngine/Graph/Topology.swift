@@ -56,6 +56,10 @@ struct Topology {
   var nodes: ContiguousArray<Node> = []
   var edges: ContiguousArray<Edge> = []
   var channelCounts: ContiguousArray<Int32> = []
+  /// The buses of the JACK side: those of the present layout first, by their numbers, then those of earlier layouts whose
+  /// connections still fade out.
+  var inputBuses: ContiguousArray<PortBus> = []
+  var outputBuses: ContiguousArray<PortBus> = []
   private var freeNodes: [Int32] = []
   private var freeEdges: [Int32] = []
   /// Memory for walks, shared by copies: what is in it means nothing between two walks.
@@ -90,10 +94,12 @@ struct Topology {
   }
 
   func outputChannels(_ slot: Int32, _ bus: Int32) -> Int {
-    Int(channelCounts[Int(nodes[Int(slot)].channels + bus)])
+    if slot == Self.input { return Int(inputBuses[Int(bus)].channelCount) }
+    return Int(channelCounts[Int(nodes[Int(slot)].channels + bus)])
   }
 
   func inputChannels(_ slot: Int32, _ bus: Int32) -> Int {
+    if slot == Self.output { return Int(outputBuses[Int(bus)].channelCount) }
     let node = nodes[Int(slot)]
     return Int(channelCounts[Int(node.channels + node.outputBusCount + (node.isStreaming ? 0 : bus))])
   }

@@ -137,7 +137,7 @@ extension CommandRouter {
           "/engine/configuration", .string(cause), .int32(Int32(old)), .int32(Int32(new)), .int32(Int32(epoch))))
     case .taken(let wanted, let late):
       tellTaken(wanted: wanted, late: late)
-    case .nonFinite:
+    case .nonFinite, .retrying:
       break
     }
   }
