@@ -12,8 +12,14 @@ extension Engine {
     collect()
     if store.isDirty { publish() }
     if !isRendering { takeInNow() }
-    if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty { planTidy() }
+    if hasLooseEnds { planTidy() }
     answerWaiters()
+  }
+
+  /// True while something will end by itself, or be taken at a frame of its own, that has to be looked for.
+  private var hasLooseEnds: Bool {
+    !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty
+      || (isRendering && offered.map { $0.frame != .min } ?? false)
   }
 
   private func publish() {
@@ -257,6 +263,8 @@ extension Engine {
   /// Draws out of the plan what has faded, rung out or settled.
   func tidy() {
     tidyTimer = nil
+    // Asked before the reports are taken in, for the last one may just be on its way.
+    let isExpecting = isRendering && scheduledWaiting > 0
     collect()
     sendBacklog()
     let now = core.pointee.currentFrame
@@ -269,9 +277,8 @@ extension Engine {
     startDeferred()
     if store.isDirty {
       flush()
-    } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {
-      planTidy()
     }
+    if isExpecting || hasLooseEnds { planTidy() }
   }
 
   /// Does what the tidying timer would do, now.
