@@ -106,7 +106,10 @@ extension Engine {
       group[index].serial = awaitedSerial
       group[index].isContinued = index < group.count - 1
     }
-    if isRendering && frame != nil { scheduledSent += group.count }
+    if isRendering && frame != nil {
+      scheduledSent += group.count
+      planTidy()
+    }
     if backlog.isEmpty && core.pointee.send(together: group) {
       sentEvents += group.count
     } else {
