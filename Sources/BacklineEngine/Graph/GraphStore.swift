@@ -51,17 +51,6 @@ struct GraphStore: @unchecked Sendable {
     setPorts(.stereo)
   }
 
-  /// Lays out the buses of the JACK side.
-  mutating func setPorts(_ ports: PortLayout) {
-    self.ports = ports
-    topology.nodes[0].channels = Int32(topology.channelCounts.count)
-    topology.nodes[0].outputBusCount = Int32(ports.inputs.count)
-    topology.channelCounts.append(contentsOf: ports.inputs.map { Int32($0.count) })
-    topology.nodes[1].channels = Int32(topology.channelCounts.count)
-    topology.nodes[1].inputBusCount = Int32(ports.outputs.count)
-    topology.channelCounts.append(contentsOf: ports.outputs.map { Int32($0.count) })
-  }
-
   /// Where the channel counts of a unit's buses stand.
   mutating func channels(of description: UnitDescription) -> Int32 {
     if let offset = channelOffsets[description.kind] { return offset }

@@ -181,16 +181,13 @@ struct PlanCompiler {
   }
 
   private mutating func finishInput() {
-    var port: Int32 = 0
-    for bus in 0..<topology.nodes[0].outputBusCount {
-      let channels = topology.outputChannels(Topology.input, bus)
-      let new = newBus(channels)
+    for (bus, ports) in topology.inputBuses.enumerated() {
+      let new = newBus(Int(ports.channelCount))
       if bus == 0 { firstBus[0] = new }
       var step = RenderStep(.input)
       step.target = new
-      step.firstInput = port
+      step.firstInput = ports.firstPort
       steps.append(step)
-      port += Int32(channels)
     }
   }
 
@@ -204,26 +201,22 @@ struct PlanCompiler {
   }
 
   private mutating func finishOutput() {
-    var port: Int32 = 0
-    let busCount = topology.nodes[Int(Topology.output)].inputBusCount
-    outputReach = (0..<busCount).map { bus in
+    outputReach = topology.outputBuses.indices.map { bus in
       topology.incoming(Topology.output).reduce(0) { mask, index in
         let edge = topology.edges[Int(index)]
-        let counts = edge.targetBus == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
+        let counts = Int(edge.targetBus) == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
         return counts ? mask | reachOf(edge) : mask
       }
     }
-    for bus in 0..<busCount {
-      let channels = topology.inputChannels(Topology.output, bus)
+    for (bus, ports) in topology.outputBuses.enumerated() {
       var step = RenderStep(.output)
-      step.firstInput = port
-      step.outputCount = Int32(channels)
-      if let source = broughtBus(Topology.output, bus) {
+      step.firstInput = ports.firstPort
+      step.outputCount = ports.channelCount
+      if let source = broughtBus(Topology.output, Int32(bus)) {
         step.source = source
         use(source)
       }
       steps.append(step)
-      port += Int32(channels)
     }
   }
 

@@ -56,8 +56,14 @@ struct Topology {
   var nodes: ContiguousArray<Node> = []
   var edges: ContiguousArray<Edge> = []
   var channelCounts: ContiguousArray<Int32> = []
+  /// The buses of the JACK side: those of the present layout first, by their numbers, then those of earlier layouts whose
+  /// connections still fade out.
+  var inputBuses: ContiguousArray<PortBus> = []
+  var outputBuses: ContiguousArray<PortBus> = []
   private var freeNodes: [Int32] = []
   private var freeEdges: [Int32] = []
+  /// Memory for walks, shared by copies: what is in it means nothing between two walks.
+  private let search = PathSearch()
   /// The nodes with latency: none of them, and alignment is not looked at.
   private(set) var latentCount = 0
   private(set) var edgeCount = 0
@@ -88,10 +94,12 @@ struct Topology {
   }
 
   func outputChannels(_ slot: Int32, _ bus: Int32) -> Int {
-    Int(channelCounts[Int(nodes[Int(slot)].channels + bus)])
+    if slot == Self.input { return Int(inputBuses[Int(bus)].channelCount) }
+    return Int(channelCounts[Int(nodes[Int(slot)].channels + bus)])
   }
 
   func inputChannels(_ slot: Int32, _ bus: Int32) -> Int {
+    if slot == Self.output { return Int(outputBuses[Int(bus)].channelCount) }
     let node = nodes[Int(slot)]
     return Int(channelCounts[Int(node.channels + node.outputBusCount + (node.isStreaming ? 0 : bus))])
   }
@@ -188,7 +196,7 @@ struct Topology {
   /// Connections on their way out, and those of nodes that only ring out, count only when `includingLeaving`.
   func path(from start: Int32, to goal: Int32, includingLeaving: Bool) -> [Int32]? {
     if start == goal { return [start] }
-    if nodes[Int(start)].firstOutgoing < 0 || nodes[Int(goal)].firstIncoming < 0 { return nil }
+    if !search.reaches(goal, from: start, includingLeaving: includingLeaving, self) { return nil }
     var previous = ContiguousArray(repeating: Topology.none, count: nodes.count)
     previous[Int(start)] = start
     var stack = [start]
@@ -197,8 +205,7 @@ struct Topology {
       while index >= 0 {
         let edge = edges[Int(index)]
         index = edge.nextOutgoing
-        if edge.isFeedback || (edge.isDeferred && includingLeaving) { continue }
-        if !includingLeaving && (edge.isLeaving || nodes[Int(edge.target)].isGhost) { continue }
+        if !counts(edge, includingLeaving: includingLeaving) { continue }
         if previous[Int(edge.target)] >= 0 { continue }
         previous[Int(edge.target)] = slot
         if edge.target == goal { return way(from: start, to: goal, previous) }
@@ -206,6 +213,12 @@ struct Topology {
       }
     }
     return nil
+  }
+
+  /// True for a connection that a ring may not be closed through.
+  func counts(_ edge: Edge, includingLeaving: Bool) -> Bool {
+    if edge.isFeedback { return false }
+    return includingLeaving ? !edge.isDeferred : !edge.isLeaving && !nodes[Int(edge.target)].isGhost
   }
 
   private func way(from start: Int32, to goal: Int32, _ previous: ContiguousArray<Int32>) -> [Int32] {
