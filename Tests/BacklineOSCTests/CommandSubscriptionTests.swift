@@ -78,23 +78,20 @@ struct CommandSubscriptionTests {
     let x = bench.udp(), y = bench.udp()
     for client in [x, y] { _ = client.exchange("/subscribe", "/node/a/*", 5) }
     var heard: [OSCMessage] = []
-    for index in 1...200 {
-      x.send("/node/a/gain", .float(-Float(index) / 10))
-      usleep(1_000)
-      // Y sends back whatever it receives, a little late.
-      if index % 10 == 0 {
-        for message in y.drain() {
-          heard.append(message)
-          y.send(.message(message))
-        }
-      }
-    }
-    _ = y.drain().map { y.send(.message($0)) }
-    bench.wait("Y has to hear of the last value") {
+    func listen() {
+      // Y sends back whatever it receives.
       for message in y.drain() {
         heard.append(message)
         y.send(.message(message))
       }
+    }
+    for index in 1...200 {
+      x.send("/node/a/gain", .float(-Float(index) / 10))
+      usleep(1_000)
+      listen()
+    }
+    bench.wait("Y has to hear of the last value") {
+      listen()
       return heard.last == OSCMessage("/node/a/gain", -20.0)
     }
     _ = y.drain()
@@ -225,16 +222,14 @@ struct CommandSubscriptionTests {
   func slowReader() throws {
     let (bench, client) = try bench()
     defer { bench.end() }
+    let names = (0..<500).map { "\($0)" + String(repeating: "x", count: 60) }
+    _ = client.exchange(.bundle(timeTag: 1, messages: names.map { OSCMessage("/graph/add", "gain", .string($0)) }))
     let slow = bench.tcp()
     _ = slow.exchange("/subscribe", "/graph/changed")
-    let long = String(repeating: "x", count: 60)
     bench.wait("the slow reader has to be gone") {
-      for _ in 0..<500 {
-        client.send("/graph/add", "gain", .string(long))
-        client.send("/graph/remove", .string(long))
-        slow.send("/graph/list")
-      }
-      return client.drain().count >= 1_000 && bench.onQueue { $0.server.clientCount } == 0
+      for _ in 0..<50 { slow.send("/graph/list") }
+      #expect(client.ask("/ping", 1) == .reply("/ping", 1))
+      return bench.onQueue { $0.server.clientCount } == 0
     }
     #expect(bench.onQueue { $0.router.subscriptions.table.isEmpty })
     #expect(client.ask("/ping", 5) == .reply("/ping", 5))
