@@ -280,6 +280,7 @@ extension Engine {
     }
     endGhosts(now)
     startDeferred()
+    forgetRemovedEdges()
     if store.isDirty {
       flush()
     } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {
@@ -324,13 +325,20 @@ extension Engine {
   private func removeEdge(_ index: Int32) {
     guard let state = store.topology.edges[Int(index)].state else { return }
     store.topology.removeEdge(index)
-    store.unsettled.removeAll { $0.edge == index }
-    store.deferredEdges.removeAll { $0 == index }
-    store.newEdges.removeAll { $0 == index }
+    removedEdges.insert(index)
     maps[index] = nil
     lines[index] = nil
     store.isDirty = true
     discard { [self] in free(state) }
+  }
+
+  /// Takes the connections that have gone out of all lists, at once, since there may be thousands.
+  private func forgetRemovedEdges() {
+    if removedEdges.isEmpty { return }
+    store.unsettled.removeAll { removedEdges.contains($0.edge) }
+    store.deferredEdges.removeAll { removedEdges.contains($0) }
+    store.newEdges.removeAll { removedEdges.contains($0) }
+    removedEdges.removeAll()
   }
 
   private func endGhosts(_ now: Int64) {
