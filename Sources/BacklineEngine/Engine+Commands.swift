@@ -99,12 +99,21 @@ extension Engine {
     try checkThrough(description)
     let old = try connection(from, to)
     try checkPassage(description, from: old.edge, to: old.edge)
+    let isDetour = isInPlan(old.edge)
     let values = description.parameters.map(\.defaultValue)
     try edit(.disconnect(old.specification), &transaction)
     try edit(.add(NodeSpecification(name: name, kind: kind, values: values)), &transaction)
     try edit(
       .connect(ConnectionSpecification(from: old.specification.from, to: Endpoint(name, bus: 0))), &transaction)
-    try edit(.connect(ConnectionSpecification(from: Endpoint(name, bus: 0), to: old.specification.to)), &transaction)
+    try edit(
+      .connect(ConnectionSpecification(from: Endpoint(name, bus: 0), to: old.specification.to)), &transaction,
+      isDetour: isDetour)
+  }
+
+  /// True for a connection that searches for rings take into account.
+  private func isInPlan(_ index: Int32) -> Bool {
+    let edge = store.topology.edges[Int(index)]
+    return !edge.isFeedback && !edge.isDeferred
   }
 
   /// Refuses a unit whose channels do not fit between the ends of connections.
@@ -137,7 +146,8 @@ extension Engine {
     let incoming = store.topology.incoming(node.slot).filter { store.topology.isLive($0) }
     let outgoing = store.topology.outgoing(node.slot).filter { store.topology.isLive($0) }
     let main = incoming.first { store.topology.edges[Int($0)].targetBus == 0 }
-    var bridges: [ConnectionSpecification] = []
+    let isDetour = isInPlan(place.edge)
+    var bridges: [(connection: ConnectionSpecification, isDetour: Bool)] = []
     if let main, !store.topology.edges[Int(main)].isFeedback {
       let source = store.topology.edges[Int(main)]
       for index in outgoing where !store.topology.edges[Int(index)].isFeedback {
@@ -147,22 +157,23 @@ extension Engine {
           from: store.topology.outputChannels(source.source, source.sourceBus),
           to: store.topology.inputChannels(edge.target, edge.targetBus), map: nil,
           isSumming: store.topology.nodes[Int(edge.target)].isStreaming, "'\(store.name(edge.target))'")
-        bridges.append(
-          ConnectionSpecification(
-            from: Endpoint(store.name(source.source), bus: Int(source.sourceBus)),
-            to: Endpoint(store.name(edge.target), bus: Int(edge.targetBus))))
+        let bridge = ConnectionSpecification(
+          from: Endpoint(store.name(source.source), bus: Int(source.sourceBus)),
+          to: Endpoint(store.name(edge.target), bus: Int(edge.targetBus)))
+        bridges.append((bridge, isInPlan(main) && isInPlan(index)))
       }
     }
     let sideChains = incoming.filter { $0 != main }.map { store.specification($0, map: maps[$0]) }
     let specification = node.specification
     try edit(.remove(name), &transaction)
-    for bridge in bridges { try edit(.connect(bridge), &transaction) }
+    for bridge in bridges { try edit(.connect(bridge.connection), &transaction, isDetour: bridge.isDetour) }
     try edit(.disconnect(place.specification), &transaction)
     try edit(.add(specification), &transaction)
     try edit(
       .connect(ConnectionSpecification(from: place.specification.from, to: Endpoint(name, bus: 0))), &transaction)
     try edit(
-      .connect(ConnectionSpecification(from: Endpoint(name, bus: 0), to: place.specification.to)), &transaction)
+      .connect(ConnectionSpecification(from: Endpoint(name, bus: 0), to: place.specification.to)), &transaction,
+      isDetour: isDetour)
     for sideChain in sideChains {
       // A side chain that now comes from below would close a ring: it is left out rather than refused.
       try? edit(.connect(sideChain), &transaction)

@@ -3,7 +3,10 @@ import BacklineGraph
 
 /// The smallest edits: each checks first, then changes the store and notes what takes it back.
 extension Engine {
-  func edit(_ edit: GraphEdit, _ transaction: inout Transaction) throws(EngineError) {
+  ///
+  /// A connection is a detour when its ends were connected by way of what has just been taken away or put between: it
+  /// closes no ring that was not there, and is not searched for one.
+  func edit(_ edit: GraphEdit, _ transaction: inout Transaction, isDetour: Bool = false) throws(EngineError) {
     switch edit {
     case .add(let specification):
       try add(specification, &transaction)
@@ -20,7 +23,7 @@ extension Engine {
       node.name = new
       transaction.inverse.append(.rename(new, to: name))
     case .connect(let connection):
-      let made = try connect(connection, &transaction)
+      let made = try connect(connection, &transaction, isDetour: isDetour)
       transaction.inverse.append(.disconnect(made))
     case .disconnect(let connection):
       let found = try self.connection(connection.from, connection.to)
@@ -181,7 +184,7 @@ extension Engine {
   }
 
   private func connect(
-    _ connection: ConnectionSpecification, _ transaction: inout Transaction
+    _ connection: ConnectionSpecification, _ transaction: inout Transaction, isDetour: Bool
   ) throws(EngineError) -> ConnectionSpecification {
     let source = try store.slot(connection.from.node)
     let target = try store.slot(connection.to.node)
@@ -195,7 +198,9 @@ extension Engine {
     if store.topology.edgeCount >= Self.connectionLimit {
       throw EngineError(.limitReached, "there are \(Self.connectionLimit) connections already: remove some first")
     }
-    if !connection.isFeedback, let ring = store.topology.path(from: target, to: source, includingLeaving: false) {
+    if !connection.isFeedback && !isDetour,
+      let ring = store.topology.path(from: target, to: source, includingLeaving: false)
+    {
       let names = (ring.map { store.name($0) } + [store.name(target)]).joined(separator: " -> ")
       throw EngineError(
         .wouldCycle, "that would close the ring \(names): a 'feedback' connection, one quantum late, may close it")
@@ -208,7 +213,7 @@ extension Engine {
     let state = UnsafeMutablePointer<EdgeState>.allocate(capacity: 1)
     state.initialize(to: EdgeState(channelCount: fromChannels, mix: mix, isFeedback: connection.isFeedback))
     edge.state = state
-    if !connection.isFeedback && hasLeaving {
+    if !connection.isFeedback && hasLeaving && !isDetour {
       edge.isDeferred = store.topology.path(from: target, to: source, includingLeaving: true) != nil
     }
     let index = store.topology.insertEdge(edge)

@@ -288,6 +288,7 @@ extension Engine {
     }
     endGhosts(now)
     startDeferred()
+    forgetRemovedEdges()
     if store.forgetOldPorts() { hosting.arePortsStale = true }
     if store.isDirty {
       flush()
@@ -332,13 +333,20 @@ extension Engine {
   private func removeEdge(_ index: Int32) {
     guard let state = store.topology.edges[Int(index)].state else { return }
     store.topology.removeEdge(index)
-    store.unsettled.removeAll { $0.edge == index }
-    store.deferredEdges.removeAll { $0 == index }
-    store.newEdges.removeAll { $0 == index }
+    removedEdges.insert(index)
     maps[index] = nil
     lines[index] = nil
     store.isDirty = true
     discard { Self.free(state) }
+  }
+
+  /// Takes the connections that have gone out of all lists, at once, since there may be thousands.
+  private func forgetRemovedEdges() {
+    if removedEdges.isEmpty { return }
+    store.unsettled.removeAll { removedEdges.contains($0.edge) }
+    store.deferredEdges.removeAll { removedEdges.contains($0) }
+    store.newEdges.removeAll { removedEdges.contains($0) }
+    removedEdges.removeAll()
   }
 
   private func endGhosts(_ now: Int64) {

@@ -46,6 +46,8 @@ public actor Engine {
   var garbage: [Garbage] = []
   var waiters: [Waiter] = []
   var tidyTimer: ControlExecutor.Timer?
+  /// Connections that the present tidying has drawn out of the graph.
+  var removedEdges: Set<Int32> = []
   var sentEvents = 0
   var backlog = EventBacklog()
   var scheduledSent = 0

@@ -66,6 +66,24 @@ final class Child {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
+  /// Seconds of processor time so far of the threads that have no real-time priority: what is spent on control.
+  ///
+  /// Other than the time on the clock, it hardly depends on what else the machine does.
+  var controlTime: Double {
+    guard let folder = opendir("/proc/\(id)/task") else { return 0 }
+    defer { closedir(folder) }
+    var sum = 0.0
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let thread = pid_t(name), sched_getscheduler(thread) == SCHED_OTHER else { continue }
+      let text = String(decoding: TextFile.read("/proc/\(id)/task/\(name)/schedstat"), as: UTF8.self)
+      sum += (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
+    }
+    return sum
+  }
+
   /// MiB of memory that is its own and has been written to.
   var privateDirty: Double {
     for line in TextFile.lines("/proc/\(id)/smaps_rollup") where line.hasPrefix("Private_Dirty:") {

@@ -19,7 +19,7 @@ extension Bench {
   func measureEdits(_ report: inout Report) throws {
     let jack = try JACKServer(frames: 64)
     try Interruption.sleep(0.5)
-    var results: [Case: [(microseconds: Double, late: Int, idleLate: Double)]] = [:]
+    var results: [Case: [Edited]] = [:]
     for turn in 0..<options.repeats {
       for kind in self.turn(turn) {
         let server = try server(kind, jack)
@@ -38,7 +38,8 @@ extension Bench {
     var table = Report.Table(
       title: "W5 edits at 64 frames with \(Self.presentNodes) nodes sounding",
       columns: [
-        "server", "sent as", "edit", "us an edit", "least", "periods", "late in all", "late in the same time idle",
+        "server", "sent as", "edit", "us an edit", "least", "periods", "control us", "late in all",
+        "late in the same time idle",
       ])
     for kind in kinds {
       for pace in Pace.allCases {
@@ -48,6 +49,7 @@ extension Bench {
           table.rows.append([
             .text(kind.rawValue), .text(pace.rawValue), .text(edit.rawValue), .number(Statistics.median(times), 1),
             .number(times.min(), 1), .number(Statistics.median(times).map { $0 * 1e3 / jack.period }, 3),
+            .number(Statistics.median(found.map(\.control)), 1),
             .count(found.reduce(0) { $0 + $1.late }), .number(found.reduce(0) { $0 + $1.idleLate }, 1),
           ])
         }
@@ -62,9 +64,19 @@ extension Bench {
     let edit: EditKind
   }
 
+  /// One round of edits.
+  private struct Edited {
+    /// On the clock, and of the processor for threads without real-time priority, an edit.
+    let microseconds: Double
+    let control: Double
+    let late: Int
+    /// Cycles that would come late in the same time without edits.
+    let idleLate: Double
+  }
+
   private func measure(
     _ server: any BenchServer, _ edit: EditKind, _ pace: Pace, _ jack: JACKServer
-  ) throws -> (microseconds: Double, late: Int, idleLate: Double) {
+  ) throws -> Edited {
     let messages = try server.edits(edit, count: Self.editCount)
     let packets = try messages.enumerated().map { index, message in
       try server.socket.wire(pace == .answered ? numbered(message, index) : message)
@@ -73,6 +85,7 @@ extension Bench {
     try Interruption.sleep(0.3)
     let idle = try jack.load(seconds: 0.5)
     let before = jack.lateCycles.client
+    let control = server.child.controlTime
     let begin = backline_now()
     let window = pace == .each ? 1 : 50
     for start in stride(from: 0, to: packets.count, by: window) {
@@ -81,10 +94,13 @@ extension Bench {
       if pace == .answered { try awaitAnswers(server, end - start) } else { try server.synchronize() }
     }
     let duration = Double(backline_now() - begin)
+    let spent = server.child.controlTime - control
     try server.synchronize()
     try Interruption.sleep(0.1)
     let late = jack.lateCycles.client - before
-    return (duration / 1e3 / Double(packets.count), late, Double(idle.late) * duration / 0.5e9)
+    return Edited(
+      microseconds: duration / 1e3 / Double(packets.count), control: spent * 1e6 / Double(packets.count), late: late,
+      idleLate: Double(idle.late) * duration / 0.5e9)
   }
 
   /// The same with an id, without which a set that succeeds is not answered.
