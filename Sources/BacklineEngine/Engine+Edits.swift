@@ -132,12 +132,18 @@ extension Engine {
     let outgoing = store.topology.outgoing(node.slot).filter { store.topology.isLive($0) }
     let connections = Set(incoming + outgoing).sorted().map { store.specification($0, map: maps[$0]) }
     for index in incoming { leave(index) }
-    if node.description.inputs.isEmpty { for index in outgoing { leave(index) } }
+    for index in outgoing {
+      if node.description.inputs.isEmpty || store.topology.edges[Int(index)].isDeferred {
+        leave(index)
+      } else {
+        leaveLater(index)
+      }
+    }
     store.topology.nodes[Int(node.slot)].isGhost = true
     store.nodes[Int(node.slot)] = nil
     store.byName[name] = nil
     store.liveCount -= 1
-    store.ghosts.append(GraphStore.Ghost(slot: node.slot, node: node, deadline: nil))
+    store.ghosts.append(GraphStore.Ghost(slot: node.slot, node: node))
     store.isDirty = true
     // Undone in reverse: the node first, then its connections.
     for connection in connections.reversed() { transaction.inverse.append(.connect(connection)) }
@@ -297,6 +303,20 @@ extension Engine {
       let index = (node.values.count - node.description.parameters.count) % max(1, perInput)
       node.values.append(node.description.inputParameters[index].defaultValue)
     }
+  }
+
+  /// Has the connection of a node that rings out faded when it has done so for long enough (R5): at a frame that is known
+  /// from the beginning, however often is tidied.
+  private func leaveLater(_ index: Int32) {
+    store.topology.edges[Int(index)].isSettled = false
+    var action = AdoptionAction(.endLater)
+    action.edge = store.topology.edges[Int(index)].state
+    action.hold = Int32(Self.longestTail * sampleRate)
+    action.frames = rampFrames()
+    store.actions.append(action)
+    store.unsettled.append(
+      GraphStore.Unsettled(
+        edge: index, kind: .fadeOut, frames: Int64(action.hold) + Int64(action.frames), serial: nextSerial))
   }
 
   /// Begins to fade a connection out.

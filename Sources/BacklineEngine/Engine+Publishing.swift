@@ -38,6 +38,7 @@ extension Engine {
     let frame = wantedFrame ?? .min
     wantedFrame = nil
     let compiled = PlanCompiler.compile(store.topology, serial: serial, applyFrame: frame, actions: actions)
+    livePlans += 1
     store.actions.removeAll()
     store.isDirty = false
     lastOffered = serial
@@ -48,6 +49,7 @@ extension Engine {
   }
 
   private func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    livePlans -= 1
     plan.pointee.deallocate()
     plan.deinitialize(count: 1)
     plan.deallocate()
@@ -75,7 +77,8 @@ extension Engine {
       store.topology.edges[Int(index)].delay = wanted
       store.unsettled.append(
         GraphStore.Unsettled(
-          edge: index, kind: .align, frames: Int64(action.frames) + Int64(max(wanted, edge.delay)) + 1, serial: serial))
+          edge: index, kind: .align, frames: 2 * Int64(action.frames) + Int64(max(wanted, edge.delay)) + 1,
+          serial: serial))
     }
     return alignment.outputLatency
   }
@@ -264,7 +267,8 @@ extension Engine {
       store.unsettled.removeAll { isEnded($0, now) }
       for item in ended { settle(item) }
     }
-    endGhosts(now)
+    endGhosts()
+    store.endFormerSides()
     startDeferred()
     if store.isDirty {
       flush()
@@ -319,23 +323,15 @@ extension Engine {
     discard { [self] in free(state) }
   }
 
-  private func endGhosts(_ now: Int64) {
+  /// Takes out what has rung out.
+  private func endGhosts() {
     if store.ghosts.isEmpty { return }
-    var ended: [GraphStore.Ghost] = []
-    for index in store.ghosts.indices {
-      let ghost = store.ghosts[index]
-      let deadline = ghost.deadline ?? now + Int64(Self.longestTail * sampleRate)
-      store.ghosts[index].deadline = deadline
-      let hasInputs = !ghost.node.description.inputs.isEmpty
+    let ended = store.ghosts.filter { ghost in
+      if !isRendering { return true }
       let isFed = store.topology.nodes[Int(ghost.slot)].firstIncoming >= 0
       let isHeard = store.topology.nodes[Int(ghost.slot)].firstOutgoing >= 0
-      let isQuiet = ghost.node.isGrowing || ghost.node.isBypassed || NodeState.isAtRest(ghost.node.state)
-      let isDone = !isRendering || (hasInputs ? !isFed && (isQuiet || !isHeard) : !isHeard)
-      if isDone {
-        ended.append(ghost)
-      } else if now >= deadline {
-        for edge in store.topology.outgoing(ghost.slot) { leave(edge) }
-      }
+      if ghost.node.description.inputs.isEmpty || !isHeard { return !isHeard && !isFed }
+      return !isFed && (ghost.node.isGrowing || NodeState.isAtRest(ghost.node.state))
     }
     for ghost in ended { end(ghost) }
     let slots = Set(ended.map(\.slot))

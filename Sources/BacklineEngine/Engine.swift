@@ -38,6 +38,8 @@ public actor Engine {
   var nextSerial: Int32 = 1
   var lastOffered: Int32 = 0
   var offered: OfferedPlan?
+  /// Plans that have been compiled and not freed.
+  var livePlans = 0
   var garbage: [(serial: Int32, free: () -> Void)] = []
   var waiters: [Waiter] = []
   var tidyTimer: ControlExecutor.Timer?
@@ -94,7 +96,9 @@ public actor Engine {
   ///
   /// At `frame`, absolute, where one is given, else as soon as the render thread gets to it.
   public func perform(_ commands: [Command], at frame: Int64? = nil) throws(TransactionError) {
+    publishBefore(frame)
     var transaction = Transaction(frame: frame)
+    let actions = store.actions.count
     let needsCopy = commands.count > 1 || commands.contains { if case .load = $0 { true } else { false } }
     let before = needsCopy ? store : nil
     let mapsBefore = needsCopy ? maps : [:]
@@ -106,6 +110,7 @@ public actor Engine {
         throw TransactionError(index: index, error: error)
       }
     }
+    transaction.isStructural = store.actions.count != actions || !transaction.inverse.isEmpty
     commit(&transaction)
     if !transaction.inverse.isEmpty {
       undoStack.append(transaction.inverse.reversed())
@@ -163,6 +168,7 @@ public actor Engine {
         throw error
       }
     }
+    transaction.isStructural = true
     commit(&transaction)
     emit(.valuesChanged)
     return transaction.inverse.reversed()
@@ -180,10 +186,15 @@ public actor Engine {
   private func commit(_ transaction: inout Transaction) {
     if !transaction.inverse.isEmpty { graphVersion += 1 }
     if let isMuted = transaction.isMuted { self.isMuted = isMuted }
-    sendGroup(transaction.events, at: transaction.frame)
-    if store.isDirty, let frame = transaction.frame { wantedFrame = max(wantedFrame ?? frame, frame) }
+    sendGroup(transaction.events, at: transaction.frame, isStructural: transaction.isStructural)
+    if transaction.isStructural && store.isDirty, let frame = transaction.frame { wantedFrame = max(wantedFrame ?? frame, frame) }
     for change in transaction.changes { emit(.graphChanged(change.kind, name: change.name)) }
     needsFlush()
+  }
+
+  /// Publishes what has been changed so far, so that what comes now with a frame of its own does not take it along.
+  func publishBefore(_ frame: Int64?) {
+    if frame != nil && store.isDirty { flush() }
   }
 
   var wantedFrame: Int64?
@@ -221,6 +232,8 @@ struct Transaction {
   /// What takes it back, in the order of doing.
   var inverse: [GraphEdit] = []
   var events: [RenderEvent] = []
+  /// True when it changes more than values.
+  var isStructural = false
   var isMuted: Bool?
   var changes: [(kind: EngineEvent.GraphChange, name: String)] = []
   var newNodes: [GraphNode] = []

@@ -174,6 +174,8 @@ public struct RenderCore: ~Copyable {
       if retired.pointee.count == retired.pointee.capacity { return }
       held = nil
       adopt(next)
+      // Values that waited for this plan may have their frames within this very cycle.
+      takeEvents()
     }
   }
 
@@ -196,16 +198,18 @@ public struct RenderCore: ~Copyable {
     case .fade:
       edge?.pointee.hold = action.pointee.hold
       edge?.pointee.fade.move(to: action.pointee.value, over: action.pointee.frames)
+    case .endLater:
+      edge?.pointee.endIn = action.pointee.hold
+      edge?.pointee.endRamp = action.pointee.frames
     case .installLine:
-      if let old = edge?.pointee.line, let new = action.pointee.line { new.pointee.adopt(old.pointee) }
+      if let old = edge?.pointee.line, let new = action.pointee.line { new.pointee.adopt(old) }
       edge?.pointee.line = action.pointee.line
     case .align:
       edge?.pointee.line?.pointee.move(to: Int(action.pointee.index), over: action.pointee.frames)
     case .removeLine:
       edge?.pointee.line = nil
     case .setLatency:
-      action.pointee.node?.pointee.latency = action.pointee.index
-      if let line = action.pointee.line { action.pointee.node?.pointee.dry = line }
+      action.pointee.node?.pointee.setLatency(action.pointee.index, action.pointee.line, over: action.pointee.frames)
     case .event:
       take(action.pointee.event)
     }
@@ -220,8 +224,8 @@ public struct RenderCore: ~Copyable {
     var isContinuing = false
     while left > 0 || isContinuing, let event = events.pointee.peek() {
       isContinuing = event.isContinued
-      // An event for a plan that has not been taken yet waits for it.
-      if event.serial &- serial > 0 { return }
+      // An event for a plan that has not been taken yet waits for it, here or at its frame.
+      if event.serial &- serial > 0 && event.frame <= frame { return }
       if event.frame > frame {
         if heap.isFull { return }
         heap.insert(event)
@@ -237,7 +241,13 @@ public struct RenderCore: ~Copyable {
   @_noLocks
   private mutating func takeDue() {
     while heap.firstFrame <= frame {
-      let event = heap.removeFirst()
+      var event = heap.removeFirst()
+      if event.serial &- exchange.serial.load(ordering: .relaxed) > 0 {
+        // Its plan came too late for its own frame; it follows within a quantum.
+        event.frame = Quantum.ceiling(frame &+ 1)
+        heap.insert(event)
+        continue
+      }
       take(event)
       noteTaken(event)
     }
@@ -280,6 +290,9 @@ public struct RenderCore: ~Copyable {
     let buses = plan.pointee.buses
     let scratch = plan.pointee.scratch
     let masterNow = master
+    for port in min(plan.pointee.writtenOutputs, Int(cycle.outputCount))..<Int(cycle.outputCount) {
+      backline_zero(cycle.outputs.unsafelyUnwrapped[port] + offset, Int64(count))
+    }
     for index in 0..<plan.pointee.stepCount {
       let step = plan.pointee.steps + index
       switch step.pointee.kind {
@@ -387,12 +400,15 @@ public struct RenderCore: ~Copyable {
       if port >= Int(cycle.outputCount) { break }
       let to = cycle.outputs.unsafelyUnwrapped[port] + offset
       if step.pointee.source < 0 || buses[Int(step.pointee.source)].buffer.isSilent {
-        backline_zero(to, Int64(count))
+        if step.pointee.isFirst { backline_zero(to, Int64(count)) }
         continue
       }
       let from = buses[Int(step.pointee.source)].buffer.channels[channel]
       // Adding zero makes a negative zero positive: which silent paths were skipped must not show in the bits.
-      if start.isSettled {
+      if !step.pointee.isFirst {
+        master = start
+        for i in 0..<count { to[i] += from[i] * master.next() }
+      } else if start.isSettled {
         let gain = start.value
         for i in 0..<count { to[i] = from[i] * gain + 0 }
       } else {

@@ -32,7 +32,7 @@ public struct RenderStep: BitwiseCopyable {
   }
 
   public var kind: Kind
-  /// True when `target` has to be written rather than added to.
+  /// True when `target`, or the host output, has to be written rather than added to.
   public var isFirst = false
   public var node: UnsafeMutablePointer<NodeState>?
   public var edge: UnsafeMutablePointer<EdgeState>?
@@ -53,6 +53,8 @@ public struct AdoptionAction: BitwiseCopyable {
     case setSlot
     /// Fades `edge` to `value` over `frames`, after `hold` frames.
     case fade
+    /// Fades `edge` out over `frames`, after `hold` frames, whatever fade runs now.
+    case endLater
     /// Gives `edge` a new alignment line that takes over what the present one holds.
     case installLine
     /// Moves `edge`'s alignment to `index` frames over `frames`.
@@ -88,6 +90,8 @@ public struct RenderPlan {
   public let applyFrame: Int64
   /// The longest slice: a quantum where a loop is closed, else `maximumSlice`.
   let sliceLimit: Int32
+  /// The first host outputs, which the steps write; any others are silent.
+  let writtenOutputs: Int
 
   let steps: UnsafeMutablePointer<RenderStep>
   let stepCount: Int
@@ -108,14 +112,16 @@ public struct RenderPlan {
 
   /// Lays a compiled list out in memory.
   ///
-  /// `busChannels` names, for every bus, its channels by the number of the buffer.
+  /// `busChannels` names, for every bus, its channels by the number of the buffer; `isBusConnected` tells what readers
+  /// take it for, since a connection that only fades out counts as none.
   public init(
-    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: [RenderStep], busChannels: [Range<Int>],
-    channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction], mostInputs: Int
+    serial: Int32, applyFrame: Int64, hasLoops: Bool, writtenOutputs: Int, steps: [RenderStep], busChannels: [Range<Int>],
+    isBusConnected: [Bool], channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction], mostInputs: Int
   ) {
     self.serial = serial
     self.applyFrame = applyFrame
     sliceLimit = hasLoops ? Int32(Quantum.frames) : Int32(RenderPlan.maximumSlice)
+    self.writtenOutputs = writtenOutputs
     self.steps = RenderPlan.copy(steps)
     stepCount = steps.count
     self.inputTable = RenderPlan.copy(inputTable)
@@ -130,7 +136,7 @@ public struct RenderPlan {
     for (index, channels) in busChannels.enumerated() {
       let own = pointers + channels.lowerBound
       let buffer = BusBuffer(
-        channels: own, channelCount: Int32(channels.count), isConnected: true, isSilent: true)
+        channels: own, channelCount: Int32(channels.count), isConnected: isBusConnected[index], isSilent: true)
       (buses + index).initialize(to: PlanBus(buffer: buffer, own: own))
     }
     scratch = RenderScratch(silence: samples, mostInputs: mostInputs)

@@ -6,6 +6,7 @@ struct PlanCompiler {
   private let topology: Topology
   private var steps: [RenderStep] = []
   private var busChannelCount: [Int32] = []
+  private var isBusConnected: [Bool] = []
   private var busFirstStep: [Int32] = []
   private var busLastStep: [Int32] = []
   private var inputTable: [Int32] = []
@@ -16,6 +17,8 @@ struct PlanCompiler {
   /// The JACK input buses whose sound reaches a node, one bit each, and those that reach each JACK output bus.
   private var reach: [UInt64]
   private(set) var outputReach: [UInt64] = []
+  /// The host's outputs that the plan writes; the rest are silent.
+  private var writtenOutputs = 0
 
   private init(_ topology: Topology) {
     self.topology = topology
@@ -88,8 +91,9 @@ struct PlanCompiler {
 
   // MARK: Steps
 
-  private mutating func newBus(_ channelCount: Int) -> Int32 {
+  private mutating func newBus(_ channelCount: Int, isConnected: Bool = true) -> Int32 {
     busChannelCount.append(Int32(channelCount))
+    isBusConnected.append(isConnected)
     busFirstStep.append(Int32(steps.count))
     busLastStep.append(Int32(steps.count))
     return Int32(busChannelCount.count - 1)
@@ -111,7 +115,8 @@ struct PlanCompiler {
     } else {
       let key = Int64(edge.target) << 32 | Int64(edge.targetBus)
       let open = isAlone ? nil : openTarget[key]
-      bus = open ?? newBus(topology.inputChannels(edge.target, edge.targetBus))
+      bus = open ?? newBus(topology.inputChannels(edge.target, edge.targetBus), isConnected: false)
+      if topology.isLive(index) { isBusConnected[Int(bus)] = true }
       if !isAlone { openTarget[key] = bus }
       var step = RenderStep(.gather)
       step.edge = edge.state
@@ -172,20 +177,20 @@ struct PlanCompiler {
 
   /// All of a node's connections are there: renders it.
   private mutating func finish(_ slot: Int32) {
-    switch slot {
-    case Topology.input: finishInput()
-    case Topology.output: finishOutput()
-    default: finishNode(slot)
+    switch topology.nodes[Int(slot)].side {
+    case .input: finishInput(slot)
+    case .output: finishOutput(slot)
+    case .none: finishNode(slot)
     }
     while let last = pending.last, last.target == slot { pending.removeLast() }
   }
 
-  private mutating func finishInput() {
+  private mutating func finishInput(_ slot: Int32) {
     var port: Int32 = 0
-    for bus in 0..<topology.nodes[0].outputBusCount {
-      let channels = topology.outputChannels(Topology.input, bus)
+    for bus in 0..<topology.nodes[Int(slot)].outputBusCount {
+      let channels = topology.outputChannels(slot, bus)
       let new = newBus(channels)
-      if bus == 0 { firstBus[0] = new }
+      if bus == 0 { firstBus[Int(slot)] = new }
       var step = RenderStep(.input)
       step.target = new
       step.firstInput = port
@@ -203,27 +208,35 @@ struct PlanCompiler {
     return nil
   }
 
-  private mutating func finishOutput() {
+  /// The present layout writes its ports; former ones add to them.
+  private mutating func finishOutput(_ slot: Int32) {
     var port: Int32 = 0
-    let busCount = topology.nodes[Int(Topology.output)].inputBusCount
+    let busCount = topology.nodes[Int(slot)].inputBusCount
+    let isPresent = slot == Topology.output
+    if isPresent { findOutputReach(busCount) }
+    for bus in 0..<busCount {
+      let channels = topology.inputChannels(slot, bus)
+      var step = RenderStep(.output)
+      step.isFirst = isPresent
+      step.firstInput = port
+      step.outputCount = Int32(channels)
+      if let source = broughtBus(slot, bus) {
+        step.source = source
+        use(source)
+      }
+      if isPresent || step.source >= 0 { steps.append(step) }
+      port += Int32(channels)
+    }
+    if isPresent { writtenOutputs = Int(port) }
+  }
+
+  private mutating func findOutputReach(_ busCount: Int32) {
     outputReach = (0..<busCount).map { bus in
       topology.incoming(Topology.output).reduce(0) { mask, index in
         let edge = topology.edges[Int(index)]
         let counts = edge.targetBus == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
         return counts ? mask | reachOf(edge) : mask
       }
-    }
-    for bus in 0..<busCount {
-      let channels = topology.inputChannels(Topology.output, bus)
-      var step = RenderStep(.output)
-      step.firstInput = port
-      step.outputCount = Int32(channels)
-      if let source = broughtBus(Topology.output, bus) {
-        step.source = source
-        use(source)
-      }
-      steps.append(step)
-      port += Int32(channels)
     }
   }
 
@@ -304,8 +317,9 @@ struct PlanCompiler {
       }
     }
     return RenderPlan(
-      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: steps, busChannels: channels,
-      channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable, actions: actions,
+      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, writtenOutputs: writtenOutputs,
+      steps: steps, busChannels: channels,
+      isBusConnected: isBusConnected, channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable, actions: actions,
       mostInputs: mostInputs)
   }
 }

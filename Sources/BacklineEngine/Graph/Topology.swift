@@ -8,6 +8,8 @@ struct Topology {
   static let output: Int32 = 1
   static let none: Int32 = -1
 
+  enum Side: UInt8, BitwiseCopyable { case none, input, output }
+
   struct Node: BitwiseCopyable {
     var state: UnsafeMutablePointer<NodeState>?
     var firstIncoming = Topology.none
@@ -24,6 +26,8 @@ struct Topology {
     var isStreaming = false
     /// Removed, but still ringing out.
     var isGhost = false
+    /// The JACK side, as it is or as it was before it was laid out anew.
+    var side = Side.none
   }
 
   struct Edge: BitwiseCopyable {
@@ -96,6 +100,11 @@ struct Topology {
     return Int(channelCounts[Int(node.channels + node.outputBusCount + (node.isStreaming ? 0 : bus))])
   }
 
+  /// True for a node that no connection names, not even one that fades out.
+  func isUnconnected(_ slot: Int32) -> Bool {
+    nodes[Int(slot)].firstIncoming < 0 && nodes[Int(slot)].firstOutgoing < 0
+  }
+
   // MARK: Edges
 
   mutating func insertEdge(_ edge: Edge) -> Int32 {
@@ -114,6 +123,15 @@ struct Topology {
   }
 
   mutating func removeEdge(_ index: Int32) {
+    unlinkIncoming(index)
+    unlinkOutgoing(index)
+    edges[Int(index)].isUsed = false
+    edges[Int(index)].state = nil
+    freeEdges.append(index)
+    edgeCount -= 1
+  }
+
+  private mutating func unlinkIncoming(_ index: Int32) {
     let edge = edges[Int(index)]
     if edge.previousIncoming >= 0 {
       edges[Int(edge.previousIncoming)].nextIncoming = edge.nextIncoming
@@ -125,16 +143,30 @@ struct Topology {
     } else {
       nodes[Int(edge.target)].lastIncoming = edge.previousIncoming
     }
+  }
+
+  private mutating func unlinkOutgoing(_ index: Int32) {
+    let edge = edges[Int(index)]
     if edge.previousOutgoing >= 0 {
       edges[Int(edge.previousOutgoing)].nextOutgoing = edge.nextOutgoing
     } else {
       nodes[Int(edge.source)].firstOutgoing = edge.nextOutgoing
     }
     if edge.nextOutgoing >= 0 { edges[Int(edge.nextOutgoing)].previousOutgoing = edge.previousOutgoing }
-    edges[Int(index)].isUsed = false
-    edges[Int(index)].state = nil
-    freeEdges.append(index)
-    edgeCount -= 1
+  }
+
+  /// Hands all connections at one end of a node to another node.
+  mutating func moveEdges(from old: Int32, to new: Int32) {
+    for index in outgoing(old) {
+      unlinkOutgoing(index)
+      edges[Int(index)].source = new
+      linkOutgoing(index)
+    }
+    for index in incoming(old) {
+      unlinkIncoming(index)
+      edges[Int(index)].target = new
+      linkIncoming(index)
+    }
   }
 
   /// Incoming connections are in the order of their buses, so that sums always have the same order.
@@ -181,6 +213,29 @@ struct Topology {
       index = edges[Int(index)].nextOutgoing
     }
     return found
+  }
+
+  /// All slots, each after those that it hears by connections that are no feedback.
+  func sourcesFirst() -> [Int32] {
+    var order: [Int32] = []
+    var isEntered = ContiguousArray(repeating: false, count: nodes.count)
+    for start in nodes.indices where nodes[start].isUsed && !isEntered[start] {
+      isEntered[start] = true
+      var stack = [(slot: Int32(start), edge: nodes[start].firstIncoming)]
+      while let top = stack.last {
+        if top.edge < 0 {
+          order.append(top.slot)
+          stack.removeLast()
+          continue
+        }
+        let edge = edges[Int(top.edge)]
+        stack[stack.count - 1].edge = edge.nextIncoming
+        if edge.isFeedback || isEntered[Int(edge.source)] { continue }
+        isEntered[Int(edge.source)] = true
+        stack.append((edge.source, nodes[Int(edge.source)].firstIncoming))
+      }
+    }
+    return order
   }
 
   /// The way from `start` to `goal` along connections that are no feedback, as slots; `nil` where there is none.
