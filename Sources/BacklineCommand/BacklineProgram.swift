@@ -6,7 +6,7 @@ enum BacklineProgram {
   static let commands: [ProgramCommand] = [
     RunCommand.command(), UnitsCommand.command(), CheckCommand.command(), GraphCommand.command(),
     OSCCommand.command(wire: PacketWire()), StatusCommand.command(wire: PacketWire()),
-    DoctorCommand.command(wire: PacketWire()), VersionCommand.command(),
+    MetersCommand.command(wire: PacketWire()), DoctorCommand.command(wire: PacketWire()), VersionCommand.command(),
     CompletionsCommand.command { commands.map(\.declaration) }, HelpCommand.command { commands.map(\.declaration) },
   ]
 

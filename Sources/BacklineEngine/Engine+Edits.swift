@@ -101,7 +101,7 @@ extension Engine {
       }
     }
     instance.functions.reset(instance.state)
-    let state = UnsafeMutablePointer<NodeState>.allocate(capacity: 1)
+    let state = NodeState.allocate()
     state.initialize(
       to: NodeState(instance, slot: slot, hasInputs: !description.inputs.isEmpty, rampFrames: ramp))
     return (instance, state)

@@ -50,9 +50,7 @@ extension Engine {
 
   private func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
     livePlans -= 1
-    plan.pointee.deallocate()
-    plan.deinitialize(count: 1)
-    plan.deallocate()
+    RenderPlan.free(plan)
   }
 
   /// Gives connections the delays that align them (R6).
@@ -64,8 +62,9 @@ extension Engine {
       let edge = store.topology.edges[Int(index)]
       if !edge.isUsed || edge.isLeaving || edge.isDeferred { continue }
       let wanted = alignment.delays[Int(index)]
-      if wanted == edge.delay || (wanted > 0 && edge.lineMaximum == 0 && store.newEdges.contains(index)) {
-        if wanted != edge.delay { giveLine(index, delay: wanted, isNew: true) }
+      if wanted == edge.delay { continue }
+      if edge.lineMaximum == 0 && isNew(index) {
+        giveLine(index, delay: wanted, isNew: true)
         continue
       }
       if wanted > edge.lineMaximum { giveLine(index, delay: wanted, isNew: false) }
@@ -82,6 +81,9 @@ extension Engine {
     }
     return alignment.outputLatency
   }
+
+  /// True for a connection that no plan has had yet.
+  private func isNew(_ index: Int32) -> Bool { store.newEdges.contains(index) }
 
   private func giveLine(_ index: Int32, delay: Int32, isNew: Bool) {
     let edge = store.topology.edges[Int(index)]
@@ -175,7 +177,7 @@ extension Engine {
   }
 
   /// Frees something once no plan holds it any more: when the plan after next edits has been taken.
-  func discard(_ free: @escaping () -> Void) { garbage.append((nextSerial, free)) }
+  func discard(_ free: @escaping () -> Void) { garbage.append(Garbage(serial: nextSerial, free: free)) }
 
   func discard(_ line: UnsafeMutablePointer<AlignmentLine>) {
     discard {
@@ -184,7 +186,7 @@ extension Engine {
     }
   }
 
-  func free(_ node: GraphNode) {
+  static func free(_ node: GraphNode) {
     (node.instance.control as? any UnitControl)?.end()
     node.instance.deallocate()
     node.state.deallocate()
@@ -195,7 +197,7 @@ extension Engine {
     }
   }
 
-  func free(_ edge: UnsafeMutablePointer<EdgeState>) {
+  static func free(_ edge: UnsafeMutablePointer<EdgeState>) {
     edge.pointee.deallocate()
     edge.deallocate()
   }
@@ -320,7 +322,7 @@ extension Engine {
     maps[index] = nil
     lines[index] = nil
     store.isDirty = true
-    discard { [self] in free(state) }
+    discard { Self.free(state) }
   }
 
   /// Takes out what has rung out.
@@ -346,7 +348,7 @@ extension Engine {
     action.index = slot
     store.actions.append(action)
     store.isDirty = true
-    discard { [self] in free(ghost.node) }
+    discard { Self.free(ghost.node) }
   }
 
   private func startDeferred() {

@@ -2,6 +2,7 @@ import BacklineDSP
 import BacklineGraph
 import BacklineRealtime
 import CBackline
+import Glibc
 
 /// The control side: owns the graph, compiles it, and tells the render thread about it. Everything runs on its control queue.
 public actor Engine {
@@ -22,6 +23,7 @@ public actor Engine {
 
   nonisolated(unsafe) let core: UnsafeMutablePointer<RenderCore>
   let wakeDescriptor: Int32
+  private let ownsExecutor: Bool
 
   var store = GraphStore()
   /// The source channel maps that users gave, by connection.
@@ -40,7 +42,7 @@ public actor Engine {
   var offered: OfferedPlan?
   /// Plans that have been compiled and not freed.
   var livePlans = 0
-  var garbage: [(serial: Int32, free: () -> Void)] = []
+  var garbage: [Garbage] = []
   var waiters: [Waiter] = []
   var tidyTimer: ControlExecutor.Timer?
   var sentEvents = 0
@@ -61,17 +63,18 @@ public actor Engine {
 
   /// An engine without sound; `start(_:)` gives it a host.
   public init(
-    catalog: UnitCatalog = .standard, executor: ControlExecutor = ControlExecutor(), rampTime: Double = 0.01
+    catalog: UnitCatalog = .standard, executor: ControlExecutor? = nil, rampTime: Double = 0.01
   ) {
     self.catalog = catalog
-    self.executor = executor
+    ownsExecutor = executor == nil
+    self.executor = executor ?? ControlExecutor()
     self.rampTime = rampTime
     wakeDescriptor = backline_event_create()
     precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
     core = .allocate(capacity: 1)
     core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor))
     let descriptor = wakeDescriptor
-    executor.watch(descriptor) { [weak self] in
+    self.executor.watch(descriptor) { [weak self] in
       backline_event_clear(descriptor)
       self?.assumeIsolated { $0.wake() }
     }
@@ -179,15 +182,17 @@ public actor Engine {
     let edges = transaction.newEdges.compactMap { store.topology.edges[Int($0)].state }
     store = before
     self.maps = maps
-    for node in transaction.newNodes { free(node) }
-    for edge in edges { free(edge) }
+    for node in transaction.newNodes { Self.free(node) }
+    for edge in edges { Self.free(edge) }
   }
 
   private func commit(_ transaction: inout Transaction) {
     if !transaction.inverse.isEmpty { graphVersion += 1 }
     if let isMuted = transaction.isMuted { self.isMuted = isMuted }
     sendGroup(transaction.events, at: transaction.frame, isStructural: transaction.isStructural)
-    if transaction.isStructural && store.isDirty, let frame = transaction.frame { wantedFrame = max(wantedFrame ?? frame, frame) }
+    if transaction.isStructural && store.isDirty, let frame = transaction.frame {
+      wantedFrame = max(wantedFrame ?? frame, frame)
+    }
     for change in transaction.changes { emit(.graphChanged(change.kind, name: change.name)) }
     needsFlush()
   }
@@ -221,8 +226,13 @@ public actor Engine {
   /// Frees everything. No host may render any more.
   deinit {
     executor.unwatch(wakeDescriptor)
+    close(wakeDescriptor)
+    if ownsExecutor { executor.shutdown() }
     core.deinitialize(count: 1)
     core.deallocate()
+    for item in garbage { item.free() }
+    for node in store.nodes.compactMap({ $0 }) + store.ghosts.map(\.node) { Self.free(node) }
+    for edge in store.topology.edges { if let state = edge.state { Self.free(state) } }
   }
 }
 
@@ -250,6 +260,14 @@ struct OfferedPlan {
   let actions: [AdoptionAction]
   let frame: Int64
   let isTimed: Bool
+}
+
+/// Something that is freed once the plan `serial` runs.
+struct Garbage: @unchecked Sendable {
+  // Why unchecked: it never leaves its engine.
+
+  let serial: Int32
+  let free: () -> Void
 }
 
 /// Someone who waits until the render thread has taken all that was sent before.

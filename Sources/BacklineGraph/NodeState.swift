@@ -8,30 +8,39 @@ import CBackline
 /// Made and freed by the control queue; between the adoption of the first plan with it and the retirement of the last
 /// one it belongs to the render thread, but for `nonFiniteCount` and `isAtRest`, which any thread may read.
 public struct NodeState {
-  let functions: UnitFunctions
+  // What every cycle reads comes first, so that it lies in two cache lines.
   let unit: UnsafeMutableRawPointer
-  /// Its place in the slot table, for reports.
-  let slot: Int32
   /// A source is rendered always; anything else sleeps while nothing comes in and its tail has ended.
   let hasInputs: Bool
-  let rampFrames: Int32
-
+  /// A unit that sums its inputs one by one.
+  let isStreaming: Bool
   /// True from the end of the tail to the next sample that is not zero. The unit is freshly reset then.
   var isAsleep: Bool
+  /// 0 sounding, 1 bypassed.
+  var bypass = Ramp(0)
+  /// The frames by which the unit delays.
+  var latency: Int32 = 0
+  let functions: UnitFunctions
   /// The frame after the last input sample that was not zero.
   var lastActive: Int64 = .min / 4
   /// The frame at which the unit goes to sleep, once it has been asked for its tail.
   var sleepFrame: Int64 = .max
   /// Silence until this frame, a quantum edge, after a sample that was not finite.
   var mutedUntil: Int64 = .min
-  /// 0 sounding, 1 bypassed.
-  var bypass = Ramp(0)
-  /// The frames by which the unit delays, and its input delayed by as many, for bypass.
-  var latency: Int32 = 0
+  /// The input delayed by the latency, for bypass.
   var dry: UnsafeMutablePointer<AlignmentLine>?
+  /// Its place in the slot table, for reports.
+  let slot: Int32
+  let rampFrames: Int32
 
   private var nonFiniteValue: Int64 = 0
   private var restValue: Int64 = 0
+
+  /// Memory for one node, at the beginning of a cache line; freed by `deallocate()`.
+  public static func allocate() -> UnsafeMutablePointer<NodeState> {
+    UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<NodeState>.stride, alignment: 64)
+      .bindMemory(to: NodeState.self, capacity: 1)
+  }
 
   /// The render state around a unit's instance.
   public init(_ instance: UnitInstance, slot: Int32, hasInputs: Bool, rampFrames: Int32) {
@@ -40,11 +49,9 @@ public struct NodeState {
     self.slot = slot
     self.hasInputs = hasInputs
     self.rampFrames = rampFrames
-    isAsleep = hasInputs && instance.functions.accumulate == nil
+    isStreaming = instance.functions.accumulate != nil
+    isAsleep = hasInputs && !isStreaming
   }
-
-  /// True for a unit that sums its inputs one by one.
-  var isStreaming: Bool { @_noLocks get { functions.accumulate != nil } }
 
   /// True while the node is not bypassed and no ramp runs.
   var isFullySounding: Bool { @_noLocks get { bypass.isSettled && bypass.value == 0 } }

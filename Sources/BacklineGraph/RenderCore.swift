@@ -70,6 +70,12 @@ public struct RenderCore: ~Copyable {
   }
 
   deinit {
+    for case let plan? in [plan, held, UnsafeMutablePointer(bitPattern: exchange.next.load(ordering: .acquiring))] {
+      RenderPlan.free(plan)
+    }
+    while let retired = retired.pointee.pop() {
+      if let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: retired) { RenderPlan.free(plan) }
+    }
     events.deinitialize(count: 1)
     events.deallocate()
     reports.deinitialize(count: 1)
@@ -295,6 +301,7 @@ public struct RenderCore: ~Copyable {
     }
     for index in 0..<plan.pointee.stepCount {
       let step = plan.pointee.steps + index
+      prefetch(plan, index)
       switch step.pointee.kind {
       case .render:
         let renderer = NodeRenderer(plan, step, frame: frame, count: count)
@@ -323,6 +330,17 @@ public struct RenderCore: ~Copyable {
       // Each output step moved a copy by the slice's frames; all end alike.
       master = masterNow
       for _ in 0..<count { master.advance() }
+    }
+  }
+
+  /// Brings the state of the nodes whose turn comes soon into the cache: it is spread over the heap, and a chain of a
+  /// thousand small units would wait for memory most of its time.
+  @_noLocks
+  private func prefetch(_ plan: UnsafeMutablePointer<RenderPlan>, _ index: Int) {
+    let far = index &+ 6, near = index &+ 3
+    if far < plan.pointee.stepCount, let node = plan.pointee.steps[far].node { backline_prefetch(node, 3) }
+    if near < plan.pointee.stepCount, let node = plan.pointee.steps[near].node {
+      backline_prefetch(node.pointee.unit, 4)
     }
   }
 
@@ -377,7 +395,7 @@ public struct RenderCore: ~Copyable {
         continue
       }
       backline_copy(to, cycle.inputs.unsafelyUnwrapped[port] + offset, Int64(count))
-      if SampleScan.hasNonFinite(to, count) {
+      if backline_has_non_finite(to, Int64(count)) {
         for i in 0..<count where !to[i].isFinite {
           to[i] = 0
           exchange.nonFiniteInputs.add(1, ordering: .relaxed)

@@ -275,7 +275,7 @@ struct NodeRenderer {
     for bus in 0..<outputCount where !buses[firstOutput &+ bus].buffer.isSilent {
       for channel in 0..<Int(buses[firstOutput &+ bus].buffer.channelCount) {
         let samples = UnsafePointer(buses[firstOutput &+ bus].own[channel])
-        if !SampleScan.hasNonFinite(samples + start, first &- start) { continue }
+        if !backline_has_non_finite(samples + start, Int64(first &- start)) { continue }
         var at = start
         while at < first && samples[at].isFinite { at &+= 1 }
         first = at

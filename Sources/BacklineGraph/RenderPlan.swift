@@ -115,8 +115,10 @@ public struct RenderPlan {
   /// `busChannels` names, for every bus, its channels by the number of the buffer; `isBusConnected` tells what readers
   /// take it for, since a connection that only fades out counts as none.
   public init(
-    serial: Int32, applyFrame: Int64, hasLoops: Bool, writtenOutputs: Int, steps: [RenderStep], busChannels: [Range<Int>],
-    isBusConnected: [Bool], channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction], mostInputs: Int
+    serial: Int32, applyFrame: Int64, hasLoops: Bool, writtenOutputs: Int, steps: [RenderStep],
+    busChannels: [Range<Int>],
+    isBusConnected: [Bool], channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction],
+    mostInputs: Int
   ) {
     self.serial = serial
     self.applyFrame = applyFrame
@@ -148,6 +150,13 @@ public struct RenderPlan {
       if let base = source.baseAddress { memory.initialize(from: base, count: source.count) }
     }
     return memory
+  }
+
+  /// Frees a plan that nobody runs, with the memory that it lies in.
+  public static func free(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    plan.pointee.deallocate()
+    plan.deinitialize(count: 1)
+    plan.deallocate()
   }
 
   /// Frees the memory, but nothing that the plan points to. Control queue, once the plan is retired.

@@ -104,7 +104,7 @@ public final class SoundFileReader {
 
   private func silenceNonFinite(_ samples: UnsafeMutablePointer<Float>, at frame: Int64, count: Int) {
     let channels = format.channelCount
-    if SampleScan.hasNonFinite(samples, count * channels) {
+    if backline_has_non_finite(samples, Int64(count * channels)) {
       for index in 0..<count * channels where !samples[index].isFinite {
         samples[index] = 0
         if frame + Int64(index / channels) >= checkedFrames { nonFiniteCount += 1 }

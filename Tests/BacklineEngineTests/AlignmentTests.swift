@@ -22,7 +22,8 @@ struct AlignmentTests {
     Set(harness.host.latencies.paths.map(\.frames))
   }
 
-  @Test("a look-ahead beside a dry path comes out as one sample of height 1.0 (U-42, R6)", arguments: [[64], [1], [333]])
+  @Test(
+    "a look-ahead beside a dry path comes out as one sample of height 1.0 (U-42, R6)", arguments: [[64], [1], [333]])
   func impulse(cuts: [Int]) async throws {
     let harness = try await parallel()
     #expect(latency(harness) == [512...512])

@@ -56,7 +56,8 @@ struct FaultTests {
       let harness = try await EngineHarness(catalog: TestUnits.catalog, sampleRate: 8000)
       try await harness.perform(
         [harness.add("faulty", "f"), harness.add(kind, "n")]
-          + (values[kind] ?? []).map { harness.set("n", kind, $0.0, $0.1) } + harness.chain("input", "f", "n", "output"))
+          + (values[kind] ?? []).map { harness.set("n", kind, $0.0, $0.1) } + harness.chain("input", "f", "n", "output")
+      )
       _ = harness.render(both: Signals.noise(frames: 512))
       try await harness.perform([harness.set("f", "faulty", "fault", emitted)])
       _ = harness.render(both: Signals.noise(frames: 512))

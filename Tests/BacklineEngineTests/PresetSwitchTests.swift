@@ -17,7 +17,8 @@ struct PresetSwitchTests {
       NodeSpecification(name: "g\(index)", kind: "gain", values: try values("gain", ["gain": level]))
     }
     if isLoud {
-      nodes.append(NodeSpecification(name: "eq", kind: "equalizer", values: try values("equalizer", ["band1Enabled": 1])))
+      nodes.append(
+        NodeSpecification(name: "eq", kind: "equalizer", values: try values("equalizer", ["band1Enabled": 1])))
     }
     let names = ["input"] + nodes.map(\.name) + ["output"]
     return GraphDescription(

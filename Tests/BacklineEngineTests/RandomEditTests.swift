@@ -56,7 +56,8 @@ struct RandomEditTests {
         if let name = names.filter({ $0 != "main" }).randomElement(with: &random) {
           commands = [.replace(name, kind: kinds[random.number(0..<kinds.count)])]
         }
-      default: commands = [random.connection(names)].filter { if case .connect(_, _, false, _) = $0 { true } else { false } }
+      default:
+        commands = [random.connection(names)].filter { if case .connect(_, _, false, _) = $0 { true } else { false } }
       }
       try? await harness.perform(commands)
       output += harness.render(both: signal, cuts: [64])[0]

@@ -24,7 +24,8 @@ struct SpillOverTests {
   @Test("a removed reverb or delay rings out as if it were there, while its name is used again (R5)")
   func ringsOut() async throws {
     let units: [(String, KeyValuePairs<String, Float>)] = [
-      ("reverb", ["decayTime": 0.5, "wetDryMix": 100]), ("delay", ["delayTime": 0.1, "feedback": 50, "wetDryMix": 100]),
+      ("reverb", ["decayTime": 0.5, "wetDryMix": 100]),
+      ("delay", ["delayTime": 0.1, "feedback": 50, "wetDryMix": 100]),
     ]
     for (kind, values) in units {
       let stays = try await ring(kind, values), goes = try await ring(kind, values)
@@ -51,7 +52,9 @@ struct SpillOverTests {
     #expect(Signals.peak(output[1700...]) == 0)
   }
 
-  @Test("a chain of delays that is replaced by a preset rings out through all that came after (R5)", arguments: [true, false])
+  @Test(
+    "a chain of delays that is replaced by a preset rings out through all that came after (R5)",
+    arguments: [true, false])
   func chain(isInOrder: Bool) async throws {
     let maker = try await EngineHarness(sampleRate: 8000)
     let delay = maker.add("delay", "d", ["delayTime": 0.2, "feedback": 0, "wetDryMix": 100])
@@ -69,7 +72,8 @@ struct SpillOverTests {
     #expect(Signals.peak(output[1700...]) == 0)
   }
 
-  @Test("a tail without end is faded after 30 seconds, at the same frame however often is tidied (R5)", arguments: [1, 20])
+  @Test(
+    "a tail without end is faded after 30 seconds, at the same frame however often is tidied (R5)", arguments: [1, 20])
   func bounded(rounds: Int) async throws {
     let harness = try await ring("delay", ["delayTime": 0.0125, "feedback": 100, "wetDryMix": 100])
     try await harness.perform([.remove("n")], at: Int64(harness.frame))
@@ -93,7 +97,8 @@ struct SpillOverTests {
   @Test("a source that is removed fades out and is gone")
   func source() async throws {
     let harness = try await EngineHarness()
-    try await harness.perform([harness.add("oscillator", "o", ["frequency": 100, "gain": -6])] + harness.chain("o", "output"))
+    try await harness.perform(
+      [harness.add("oscillator", "o", ["frequency": 100, "gain": -6])] + harness.chain("o", "output"))
     var output = harness.render(frames: 4800)[0]
     try await harness.perform([.remove("o")])
     output += harness.render(frames: 4800)[0]

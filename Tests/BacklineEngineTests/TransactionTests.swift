@@ -93,7 +93,9 @@ struct TransactionTests {
     let harness = try await wire()
     try await harness.perform([harness.add("gain", "h"), harness.connect("g", "h")])
     _ = harness.render(frames: 1024)
-    try await harness.perform([harness.disconnect("g", "h"), harness.disconnect("input", "g"), harness.connect("h", "g")])
+    try await harness.perform([
+      harness.disconnect("g", "h"), harness.disconnect("input", "g"), harness.connect("h", "g"),
+    ])
     try await harness.engine.undo()
     await harness.engine.flush()
     await harness.settleAll()

@@ -41,6 +41,15 @@ extension CommandDeclaration {
     "status", "Shows how a running rack is doing.", options: [.port, .json, .watch],
     discussion: "With --json and --watch there is one object a line.")
 
+  static let meters = CommandDeclaration(
+    "meters", "Shows the levels of a running rack's meters.", options: [.port, .json],
+    discussion: """
+      Each unit of the kind meter has a bar for its left and its right side: as long as the RMS level, with a mark at the \
+      peak level, which is also written out. With --json there is one object a line, ten times a second.
+
+      Ends with 0 on SIGINT, SIGTERM or SIGHUP, and with 69 when the rack does not answer any more.
+      """)
+
   static let doctor = CommandDeclaration(
     "doctor", "Checks whether this machine is ready for live sound, and says what to do.", options: [.server, .json],
     discussion: """
@@ -61,5 +70,5 @@ extension CommandDeclaration {
   static let help = CommandDeclaration("help", "Shows help on a command, or on all.", arguments: [.command])
 
   /// All commands, in the order of the help.
-  static let all = [run, units, check, graph, osc, status, doctor, version, completions, help]
+  static let all = [run, units, check, graph, osc, status, meters, doctor, version, completions, help]
 }

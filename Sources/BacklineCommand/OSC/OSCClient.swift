@@ -52,6 +52,14 @@ final class OSCClient {
       .unavailable, "no answer from port \(port) within \(ValueText.number(Double(timeLimit) / 1e9)) s")
   }
 
+  /// The next message of whatever kind; `nil` where none comes before `end`, a time of `backline_now`.
+  func nextMessage(until end: Int64) throws(CommandError) -> OSCMessage? {
+    while let packet = try receive(until: end) {
+      if let message = wire.decode(packet) { return message }
+    }
+    return nil
+  }
+
   private func answer(in message: OSCMessage) -> OSCMessage? {
     guard message.address == "/reply/id", message.arguments.count >= 2, message.arguments[0] == .int32(id),
       case .string(let address) = message.arguments[1]

@@ -20,6 +20,7 @@ final class Rack: @unchecked Sendable {
   private let announcer: RackAnnouncer
   private var hasAnnounced = false
   private var triesJACK: Bool
+  private var health = RackHealth()
   /// Ends the program with an exit code.
   private let end: @Sendable (ExitCode, String?) -> Void
 
@@ -63,6 +64,7 @@ final class Rack: @unchecked Sendable {
     router.onQuit = { [end] in end(.done, nil) }
     engine.here { engine in engine.observe { [weak self] event in self?.hear(event) } }
     router.start()
+    engine.executor.schedule(after: 1, repeating: 1) { [weak self] in self?.reportHealth() }
     do throws(EngineError) {
       let host: any AudioHost = triesJACK ? try makeJACKHost() : try TimerHost()
       engine.here { engine in engine.start(host, name: options.name) }
@@ -138,6 +140,11 @@ final class Rack: @unchecked Sendable {
     } catch {
       end(.unavailable, error.message)
     }
+  }
+
+  private func reportHealth() {
+    let line = engine.here { engine in health.look(at: engine, server) }
+    if let line { announcer.log(line) }
   }
 
   // MARK: The end

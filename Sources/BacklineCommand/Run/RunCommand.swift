@@ -87,6 +87,13 @@ final class SignalWait: Sendable {
     while sigwait(&set, &signal) != 0 {}
   }
 
+  /// True when a signal has come that nothing has waited for yet.
+  var hasCome: Bool {
+    var pending = sigset_t()
+    sigpending(&pending)
+    return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&pending, $0) == 1 }
+  }
+
   /// Ends the wait, from any thread.
   func interrupt() { pthread_kill(thread, SIGUSR1) }
 }

@@ -11,13 +11,16 @@ enum LevelMeter {
   ///
   /// `width` is the whole line's in characters. Levels are in dBFS; the bar goes from -60 to 0.
   static func line(_ name: String, peakDB: Float, rmsDB: Float, width: Int, style: TextStyle = .plain) -> String {
-    let nameWidth = min(16, max(4, width / 4))
+    let nameWidth = nameWidth(width)
     let figure = TextLayout.rightAligned(figures(peakDB), 8)
     let cells = max(4, width - nameWidth - 1 - figure.count)
     let shown = name.count > nameWidth ? name.prefix(nameWidth - 1) + "…" : name[...]
     let bar = Bar.cells(fraction(rmsDB), cells, mark: peakDB > floor ? fraction(peakDB) : nil)
     return TextLayout.padded(String(shown), nameWidth) + " " + colored(bar, style) + mark(figure, peakDB, style)
   }
+
+  /// The characters that a line of `width` has for the name.
+  static func nameWidth(_ width: Int) -> Int { min(16, max(4, width / 4)) }
 
   /// Where on the bar a level lies, from 0 to 1.
   static func fraction(_ decibels: Float) -> Float {

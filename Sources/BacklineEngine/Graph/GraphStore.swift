@@ -3,7 +3,9 @@ import BacklineGraph
 
 /// The graph with all that is on its way in or out of it, as one value: a transaction that is refused puts back the copy
 /// that was taken before it.
-struct GraphStore {
+struct GraphStore: @unchecked Sendable {
+  // Why unchecked: it never leaves its engine, which takes it apart when it goes.
+
   /// A removed node that rings out.
   struct Ghost {
     let slot: Int32

@@ -319,7 +319,8 @@ struct PlanCompiler {
     return RenderPlan(
       serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, writtenOutputs: writtenOutputs,
       steps: steps, busChannels: channels,
-      isBusConnected: isBusConnected, channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable, actions: actions,
+      isBusConnected: isBusConnected, channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable,
+      actions: actions,
       mostInputs: mostInputs)
   }
 }

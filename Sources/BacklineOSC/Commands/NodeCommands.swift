@@ -161,7 +161,8 @@ extension CommandRouter {
     return engine.here { engine in
       engine.nodes.filter { names.matches("/" + $0.name) }.flatMap { node in
         (0..<engine.valueCount(of: node)).compactMap { index in
-          guard let description = node.description.parameter(at: index), parameters.matches("/" + description.name) else {
+          guard let description = node.description.parameter(at: index), parameters.matches("/" + description.name)
+          else {
             return nil
           }
           return Match(

@@ -92,6 +92,11 @@ REALTIME_SAFE static inline void backline_zero(float *_Nonnull to, int64_t count
   memset(to, 0, (size_t)count * sizeof(float));
 }
 
+/// Asks for the first `lines` cache lines of what will be needed soon.
+REALTIME_SAFE static inline void backline_prefetch(const void *_Nonnull at, int32_t lines) {
+  for (int32_t line = 0; line < lines; line++) __builtin_prefetch((const char *)at + 64 * line, 1, 3);
+}
+
 /// Relaxed stores and loads of values that one thread writes and any thread may read.
 REALTIME_SAFE static inline void backline_store_float(float *_Nonnull at, float value) {
   __atomic_store(at, &value, __ATOMIC_RELAXED);
@@ -106,6 +111,29 @@ REALTIME_SAFE static inline void backline_store_int(int64_t *_Nonnull at, int64_
 }
 REALTIME_SAFE static inline int64_t backline_load_int(const int64_t *_Nonnull at) {
   return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+/// True when one of `count` samples is not finite: when all bits of its exponent are set.
+///
+/// Four at a time in C's vectors, which Swift's vectors of Float do not become as directly.
+REALTIME_SAFE static inline bool backline_has_non_finite(const float *_Nonnull samples, int64_t count) {
+  typedef uint32_t Four __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef uint64_t Two __attribute__((vector_size(16), aligned(4), may_alias));
+  const Four exponent = {0x7F800000u, 0x7F800000u, 0x7F800000u, 0x7F800000u};
+  Four found = {0, 0, 0, 0};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const Four bits = *(const Four *)(samples + i);
+    found |= (Four)((bits & exponent) == exponent);
+  }
+  const Two both = (Two)found;
+  bool any = (both[0] | both[1]) != 0;
+  for (; i < count; i++) {
+    uint32_t bits;
+    memcpy(&bits, samples + i, sizeof bits);
+    any |= (bits & 0x7F800000u) == 0x7F800000u;
+  }
+  return any;
 }
 
 /// The number of samples up to and including the last that is not zero; 0 when all are.
