@@ -360,6 +360,8 @@ extension Engine {
       store.newEdges.append(index)
       store.isDirty = true
     }
-    store.deferredEdges.removeAll { !store.topology.edges[Int($0)].isDeferred || !store.topology.edges[Int($0)].isUsed }
+    store.deferredEdges = store.deferredEdges.filter {
+      store.topology.edges[Int($0)].isDeferred && store.topology.edges[Int($0)].isUsed
+    }
   }
 }

@@ -48,7 +48,7 @@ struct DeterminismTests {
   @Test("a random graph under random edits gives the same bits at every period", arguments: seeds)
   func randomGraphs(seed: UInt64) async throws {
     let whole = try await rendered(seed: seed, cuts: [64])
-    #expect(whole.allSatisfy { $0.allSatisfy(\.isFinite) })
+    #expect(whole.allSatisfy(Signals.isFinite))
     var lengths = SeededGenerator(seed)
     let odd = (0..<50).map { _ in Int.random(in: 0...600, using: &lengths) } + [1]
     #if DEBUG

@@ -9,18 +9,18 @@ struct MovedParameter: Sendable, CustomTestStringConvertible {
   let parameter: String
   let range: ClosedRange<Float>
   var values: [(String, Float)] = []
-  /// The gain of the sine at either end, where it is exact.
-  var ends: ClosedRange<Float>?
+  /// The gains of the left side at the lower and the upper end, where they are exact.
+  var ends: [Float]?
 
   var testDescription: String { "\(kind) \(parameter)" }
 
   static let all = [
-    MovedParameter(kind: "gain", parameter: "gain", range: -96...0, ends: 0...1),
-    MovedParameter(kind: "pan", parameter: "pan", range: -1...1, ends: 1...0),
+    MovedParameter(kind: "gain", parameter: "gain", range: -96...0, ends: [0, 1]),
+    MovedParameter(kind: "pan", parameter: "pan", range: -1...1, ends: [1, 0]),
     MovedParameter(
       kind: "equalizer", parameter: "band1Frequency", range: 20...20_000,
       values: [("band1Type", 1), ("band1Enabled", 1)]),
-    MovedParameter(kind: "mixer", parameter: "input0Volume", range: 0...1, ends: 0...1),
+    MovedParameter(kind: "mixer", parameter: "input0Volume", range: 0...1, ends: [0, 1]),
   ]
 }
 
@@ -72,7 +72,7 @@ struct ParameterClickTests {
   func exactTarget(parameter: MovedParameter) async throws {
     let ends = try #require(parameter.ends)
     let output = try await moved(parameter, period: 64)
-    for (round, gain) in [(14, ends.lowerBound), (15, ends.upperBound)] {
+    for (round, gain) in [(14, ends[0]), (15, ends[1])] {
       let range = round * 4096 + 1000 + round * 7 + 480..<(round + 1) * 4096
       #expect(zip(output[0][range], signal[range]).allSatisfy { $0 == $1 * gain })
     }

@@ -33,7 +33,7 @@ struct SpillOverTests {
       let expected = stays.render(frames: 8000)[0], found = goes.render(frames: 8000)[0]
       #expect(found == expected)
       #expect(Signals.peak(found) > 0.05)
-      #expect(await goes.engine.node("n").description.kind == "gain")
+      #expect(try await goes.engine.node("n").description.kind == "gain")
       for _ in 0..<40 {
         _ = goes.render(frames: 4000, cuts: [256])
         await goes.settle()

@@ -91,7 +91,7 @@ struct GraphStore: @unchecked Sendable {
       topology.removeNode(slot)
       isDirty = true
     }
-    formerSides.removeAll { !topology.nodes[Int($0)].isUsed }
+    formerSides = formerSides.filter { topology.nodes[Int($0)].isUsed }
   }
 
   /// Where the channel counts of a unit's buses stand.
