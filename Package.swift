@@ -70,11 +70,8 @@ let package = Package(
         "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
-      name: "BacklineBench",
-      dependencies: [
-        "BacklineEngine", "BacklineGraph", "BacklineOSC", "BacklineDSP", "BacklineRealtime", "CBackline", "CJACK",
-      ],
-      swiftSettings: common),
+      name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "CBackline", "CJACK"],
+      exclude: ["README.md"], swiftSettings: common),
 
     .target(
       name: "BacklineTestSupport",
@@ -82,7 +79,7 @@ let package = Package(
       path: "Tests/BacklineTestSupport", swiftSettings: common),
     tests("BacklineRealtime", ["CBackline"]),
     tests("BacklineDSP", ["BacklineRealtime", "CBackline", "CEBUR128"]),
-    tests("BacklineGraph", ["BacklineDSP", "BacklineRealtime", "CBackline"]),
+    tests("BacklineGraph", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineEngine", ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "CBackline"]),

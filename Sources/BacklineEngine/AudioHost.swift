@@ -80,6 +80,9 @@ public protocol AudioHost: AnyObject, Sendable {
   /// Ends rendering and gives everything back within two seconds; `completion` is called once no callback can come any more,
   /// with false when the host had to be left hanging on a thread of its own. Even then `render` is not called any more.
   func close(completion: @escaping @Sendable (_ isClean: Bool) -> Void)
+  /// Lays out the ports anew while the host stays open: kept ones, by position, may get another name; more appear or surplus
+  /// ones go. The name in `configuration` is not looked at.
+  func setPorts(_ configuration: HostConfiguration)
   /// Publishes new latencies.
   func setLatencies(_ latencies: LatencyMap)
   /// The absolute frame that plays at a time of CLOCK_MONOTONIC in nanoseconds; `nil` while nothing renders. Counted as the
@@ -95,4 +98,7 @@ public protocol AudioHost: AnyObject, Sendable {
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
+
+  /// Nothing to do for a host whose ports have no names and whose callers bring the buffers.
+  public func setPorts(_ configuration: HostConfiguration) {}
 }

@@ -19,6 +19,14 @@ public enum Command: Sendable {
   case bypass(String, Bool)
   case reset(String)
   case mute(Bool)
+
+  /// True where it takes more than one edit, so that a later one may fail after the first has acted.
+  var hasSteps: Bool {
+    switch self {
+    case .insert, .move, .replace, .load: true
+    default: false
+    }
+  }
 }
 
 /// A whole graph as a value: what a preset holds.
@@ -60,6 +68,8 @@ public enum EngineEvent: Sendable, Equatable {
   /// What was scheduled for `frame` was taken, `late` frames after it.
   case taken(frame: Int64, late: Int)
   case nonFinite(node: String)
+  /// The host could not be opened; attempt number `attempt` comes after so many seconds.
+  case retrying(attempt: Int, after: Double)
 }
 
 /// Whether audio runs, and if not, why (R15).

@@ -39,8 +39,8 @@ extension Engine {
       transaction.changes.append((.preset, ""))
     case .set(let name, let parameter, let value, let ramp):
       let node = try store.node(name)
-      let before = node.values
-      transaction.restores.append { node.values = before }
+      let before = (values: node.values, latency: node.latency, line: node.dryLine)
+      transaction.restores.append { Engine.restore(node, before.values, before.latency, before.line) }
       try change(node, parameter, value)
       transaction.events.append(event(for: node, parameter, value, ramp))
     case .bypass(let name, let isBypassed):
@@ -58,6 +58,19 @@ extension Engine {
         RenderEvent(
           slot: RenderEvent.master, generation: 0, parameter: 0, value: isMuted ? 0 : 1, rampFrames: rampFrames()))
     }
+  }
+
+  /// Puts a node's values back, and with them the latency that follows from them.
+  private static func restore(
+    _ node: GraphNode, _ values: [Float], _ latency: Int, _ line: UnsafeMutablePointer<AlignmentLine>?
+  ) {
+    node.values = values
+    node.latency = latency
+    if node.dryLine != line, let unused = node.dryLine {
+      unused.pointee.deallocate()
+      unused.deallocate()
+    }
+    node.dryLine = line
   }
 
   func unknownKind(_ kind: String) -> EngineError {

@@ -151,14 +151,17 @@ extension Engine {
   }
 
   private func checkPorts(_ ports: PortLayout) throws(EngineError) {
+    let all = (ports.inputs + ports.outputs).flatMap { $0 }
+    // All ports of a JACK client share one space of names, whatever their direction.
+    if Set(all).count != all.count {
+      throw EngineError(.nameTaken, "two ports have the same name: all names of inputs and outputs have to differ")
+    }
+    if all.contains(where: { $0.isEmpty || $0.utf8.contains(0) }) {
+      throw EngineError(.invalidName, "a port has no name: give it one without a zero byte")
+    }
     for (side, buses) in [("input", ports.inputs), ("output", ports.outputs)] {
-      let names = buses.flatMap { $0 }
-      if names.count > 64 {
-        throw EngineError(.limitReached, "\(names.count) \(side) ports: at most 64 are allowed")
-      }
-      if Set(names).count != names.count {
-        throw EngineError(.nameTaken, "two \(side) ports have the same name: names have to differ")
-      }
+      let count = buses.reduce(0) { $0 + $1.count }
+      if count > 64 { throw EngineError(.limitReached, "\(count) \(side) ports: at most 64 are allowed") }
       if buses.contains(where: { $0.count > 32 }) {
         throw EngineError(.limitReached, "a bus has more than 32 channels")
       }
@@ -217,7 +220,11 @@ extension Engine {
     let index = store.topology.insertEdge(edge)
     if let map = connection.map { maps[index] = map }
     if edge.isDeferred { store.deferredEdges.append(index) } else { store.newEdges.append(index) }
-    growInputs(of: target, to: Int(targetBus) + 1)
+    if let node = store.nodes.indices.contains(Int(target)) ? store.nodes[Int(target)] : nil, node.isGrowing {
+      let before = node.values
+      transaction.restores.append { node.values = before }
+      growInputs(of: target, to: Int(targetBus) + 1)
+    }
     transaction.newEdges.append(index)
     store.isDirty = true
     return store.specification(index, map: connection.map)
@@ -231,7 +238,8 @@ extension Engine {
     if slot == Topology.output {
       throw EngineError(.notAllowed, "'output' gives no sound to the graph: connect to it, not from it")
     }
-    let count = Int(store.topology.nodes[Int(slot)].outputBusCount)
+    let count =
+      slot == Topology.input ? store.ports.inputs.count : Int(store.topology.nodes[Int(slot)].outputBusCount)
     if count == 0 { throw EngineError(.formatMismatch, "'\(end.node)' has no output") }
     if bus >= count {
       throw EngineError(.outOfRange, "'\(end.node)' has \(count) output bus(es), counted from 0: there is no \(bus)")
@@ -246,7 +254,8 @@ extension Engine {
     let occupied = store.topology.incoming(slot).filter { store.topology.isLive($0) }
       .map { Int(store.topology.edges[Int($0)].targetBus) }
     let entry = store.topology.nodes[Int(slot)]
-    let count = entry.isStreaming ? (store.nodes[Int(slot)]?.description.growingInputs ?? 0) : Int(entry.inputBusCount)
+    let fixed = slot == Topology.output ? store.ports.outputs.count : Int(entry.inputBusCount)
+    let count = entry.isStreaming ? (store.nodes[Int(slot)]?.description.growingInputs ?? 0) : fixed
     if count == 0 { throw EngineError(.formatMismatch, "'\(end.node)' has no input") }
     var bus = end.bus ?? 0
     if entry.isStreaming && end.bus == nil {

@@ -9,29 +9,29 @@ extension Engine {
 
   /// Gives the engine a host and opens it under `name`. What becomes of it shows in `state`.
   public func start(_ host: any AudioHost, name: String) {
+    cancelRetry()
     hosting.host = host
     hosting.name = name
     hosting.isEnding = false
+    hosting.isRefused = false
     hosting.attempt = 0
     open()
   }
 
   /// Gives the engine another host in place of one that could not be opened.
-  public func change(to host: any AudioHost, name: String) {
-    if let retry = hosting.retry { executor.cancel(retry) }
-    hosting.retry = nil
-    start(host, name: name)
-  }
+  public func change(to host: any AudioHost, name: String) { start(host, name: name) }
 
   /// True when the host was refused for good: trying again would not help.
   public var isRefused: Bool { hosting.isRefused }
 
-  /// Opens the host again that was stopped.
+  /// Opens the host again that was stopped, or that was refused.
   public func startAgain() throws(EngineError) {
     guard let host = hosting.host else { throw EngineError(.unavailable, "there is no host to start") }
     switch state {
     case .stopped: start(host, name: hosting.name)
+    case _ where hosting.isEnding: throw EngineError(.busy, "the host is being stopped: start it when it has stopped")
     case .running: break
+    case .unavailable where hosting.isRefused: start(host, name: hosting.name)
     default: throw EngineError(.busy, "the host is being opened already: \(state.name) \(state.cause)")
     }
   }
@@ -45,8 +45,7 @@ extension Engine {
   /// Fades out, closes the host, and calls `completion` on the control queue; false when the host hangs.
   public func stop(_ completion: @escaping @Sendable (_ isClean: Bool) -> Void = { _ in }) {
     hosting.isEnding = true
-    if let retry = hosting.retry { executor.cancel(retry) }
-    hosting.retry = nil
+    cancelRetry()
     guard let host = hosting.host else {
       change(to: .stopped)
       completion(true)
@@ -77,23 +76,28 @@ extension Engine {
     let configuration = HostConfiguration(
       name: hosting.name, inputPorts: store.ports.inputs.flatMap { $0 }, outputPorts: store.ports.outputs.flatMap { $0 }
     )
-    hosting.arePortsStale = false
-    host.open(configuration, render: renderCycle, state: UnsafeMutableRawPointer(core)) { [self] event in
-      later { $0.handle(event) }
+    hosting.configuration = configuration
+    hosting.opening += 1
+    let opening = hosting.opening
+    host.open(configuration, render: renderCycle, state: UnsafeMutableRawPointer(core)) { [weak self] event in
+      // What an earlier opening has still to say is of no interest any more.
+      self?.later { if $0.hosting.opening == opening { $0.handle(event) } }
     }
   }
 
   private func handle(_ event: HostEvent) {
+    if hosting.isEnding { return }
     switch event {
     case .opened(let name, let rate, let newPeriod):
       hosting.name = name
       opened(rate: rate, newPeriod)
     case .failed(.noServer(let reason)):
+      // Planned before it is told, since whoever hears of it may choose another host.
+      let wait = planRetry()
       change(to: .unavailable(reason))
-      retry()
+      if hosting.retry != nil { emit(.retrying(attempt: hosting.attempt, after: wait)) }
     case .failed(.refused(let reason)):
-      hosting.isRefused = true
-      change(to: .unavailable(reason))
+      refused(reason)
     case .started:
       hosting.attempt = 0
       change(to: .running)
@@ -113,10 +117,12 @@ extension Engine {
   }
 
   private func opened(rate: Int, _ newPeriod: Int) {
-    if hosting.isEnding { return }
+    hosting.isOpen = true
+    hosting.arePortsStale = true
     let oldRate = sampleRate, oldPeriod = period
     if Double(rate) != sampleRate { rebuild(sampleRate: Double(rate)) }
     flush()
+    layPorts()
     period = newPeriod
     epoch += 1
     if rate != Int(oldRate) {
@@ -132,35 +138,83 @@ extension Engine {
     hosting.host?.start()
   }
 
+  private func refused(_ reason: String) {
+    hosting.isRefused = true
+    change(to: .unavailable(reason))
+    // One that had been opened, and did not start, has to be closed; a host that never opened has nothing to close.
+    closeLost { _ in }
+  }
+
   private func lost(_ reason: String) {
-    if hosting.isEnding { return }
     change(to: .interrupted(reason))
+    closeLost { engine in
+      if engine.hosting.isEnding { return }
+      _ = engine.planRetry()
+      engine.change(to: .recovering(engine.hosting.attempt))
+    }
+  }
+
+  private func closeLost(_ then: @escaping @Sendable (isolated Engine) -> Void) {
+    hosting.isOpen = false
     hosting.host?.close { [self] _ in
       later { engine in
         engine.hasStopped()
-        if !engine.hosting.isEnding { engine.retry() }
+        then(engine)
       }
     }
   }
 
   private func hasStopped() {
+    hosting.isOpen = false
     isRendering = false
     tidy()
     flush()
     answerWaiters()
   }
 
-  private func retry() {
+  /// Opens the host again after a while, the longer the more attempts there have been; the seconds until then.
+  private func planRetry() -> Double {
     hosting.attempt += 1
-    if case .unavailable = state {} else { change(to: .recovering(hosting.attempt)) }
     let wait = min(Self.retryInterval.last, Self.retryInterval.first * Double(1 << min(hosting.attempt - 1, 5)))
     hosting.retry = later(wait) { $0.open() }
+    return wait
+  }
+
+  private func cancelRetry() {
+    if let retry = hosting.retry { executor.cancel(retry) }
+    hosting.retry = nil
   }
 
   func change(to new: EngineState) {
     if new == state { return }
     state = new
     emit(.stateChanged(new))
+  }
+
+  // MARK: Ports
+
+  /// Has the host lay out its ports as the present plan needs them.
+  ///
+  /// Ports that the graph has no use for any more stay until what is heard through them has faded out (R4).
+  func layPorts() {
+    guard hosting.arePortsStale, hosting.isOpen, let before = hosting.configuration else { return }
+    hosting.arePortsStale = false
+    var wanted = before
+    wanted.inputPorts = store.ports.inputs.flatMap { $0 }
+    wanted.outputPorts = store.ports.outputs.flatMap { $0 }
+    if store.hasOldPorts {
+      var taken = Set(wanted.inputPorts + wanted.outputPorts)
+      let free = { (name: String) -> String in
+        var name = name
+        while !taken.insert(name).inserted { name += "~" }
+        return name
+      }
+      wanted.inputPorts += before.inputPorts.dropFirst(wanted.inputPorts.count).map(free)
+      wanted.outputPorts += before.outputPorts.dropFirst(wanted.outputPorts.count).map(free)
+    }
+    if wanted == before { return }
+    hosting.configuration = wanted
+    hosting.host?.setPorts(wanted)
   }
 
   // MARK: Another rate

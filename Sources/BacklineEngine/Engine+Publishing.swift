@@ -1,6 +1,7 @@
 import BacklineDSP
 import BacklineGraph
 import BacklineRealtime
+import CBackline
 
 /// From the store to the render thread and back: compile, offer, hear of the adoption, free.
 extension Engine {
@@ -16,7 +17,15 @@ extension Engine {
     answerWaiters()
   }
 
+  /// How long a stream of edits is gathered, in times of what the last publication cost, and at most, in nanoseconds.
+  private static let gathering = (costs: Int64(3), most: Int64(1_000_000))
+
   private func publish() {
+    let begin = backline_now()
+    defer {
+      let end = backline_now()
+      nextPublication = end + min(Self.gathering.most, Self.gathering.costs * (end - begin))
+    }
     var carried: [AdoptionAction] = []
     if let offered {
       // A plan with a frame of its own keeps it; what came after waits until it has been taken.
@@ -45,6 +54,7 @@ extension Engine {
     offered = OfferedPlan(
       serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
     if let back = core.pointee.offer(compiled.plan) { release(back) }
+    layPorts()
     publishLatencies(compiled.outputReach, alignment)
   }
 
@@ -152,7 +162,8 @@ extension Engine {
       case .adopted:
         if let offered, report.value >= offered.serial {
           self.offered = nil
-          if offered.isTimed {
+          if offered.frame != .min {
+            if report.frame > offered.frame { latePlans += 1 }
             emit(.taken(frame: offered.frame, late: max(0, Int(report.frame - offered.frame))))
           }
         }
@@ -237,8 +248,13 @@ extension Engine {
 
   func answerWaiters() {
     if waiters.isEmpty { return }
-    let taken = waiters.filter { isTaken($0) }
-    waiters.removeAll { isTaken($0) }
+    // Asked once of each, for the render thread goes on meanwhile: one taken between two questions would be forgotten.
+    var taken: [Waiter] = []
+    waiters.removeAll { waiter in
+      if !isTaken(waiter) { return false }
+      taken.append(waiter)
+      return true
+    }
     for waiter in taken { waiter.completion() }
     if !waiters.isEmpty { core.pointee.wantWake() }
   }
@@ -270,8 +286,8 @@ extension Engine {
       for item in ended { settle(item) }
     }
     endGhosts()
-    store.endFormerSides()
     startDeferred()
+    if store.forgetOldPorts() { hosting.arePortsStale = true }
     if store.isDirty {
       flush()
     } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {

@@ -93,7 +93,8 @@ extension Engine {
   public var counts: (lateEvents: Int, droppedEvents: Int, nonFinite: Int) {
     let counts = core.pointee.counts
     return (
-      counts.lateEvents, counts.droppedEvents, counts.nonFiniteInputs + nonFiniteCounts.reduce(0) { $0 + $1.count }
+      counts.lateEvents + latePlans, counts.droppedEvents,
+      counts.nonFiniteInputs + nonFiniteCounts.reduce(0) { $0 + $1.count }
     )
   }
 }

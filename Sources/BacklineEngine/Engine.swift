@@ -31,10 +31,13 @@ public actor Engine {
   /// The alignment lines of connections that have one.
   var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
   var generations: [UInt32] = []
-  var undoStack: [[GraphEdit]] = []
-  var redoStack: [[GraphEdit]] = []
+  var undoStack: [UndoStep] = []
+  var redoStack: [UndoStep] = []
   /// Counts the changes of the graph, so that others can tell whether what they remember still holds.
   public internal(set) var graphVersion = 0
+
+  /// True while an undo or a redo is told, so that a node that comes back can be told from a new one.
+  public internal(set) var isReplaying = false
 
   // Publishing
   var nextSerial: Int32 = 1
@@ -48,6 +51,8 @@ public actor Engine {
   var sentEvents = 0
   var backlog = EventBacklog()
   var scheduledSent = 0
+  /// Plans that were taken after the frame that they were meant for.
+  var latePlans = 0
   var latencies = LatencyMap([])
 
   // Audio
@@ -61,9 +66,11 @@ public actor Engine {
 
   var observers: [@Sendable (EngineEvent) -> Void] = []
 
-  /// An engine without sound; `start(_:)` gives it a host.
+  /// An engine without sound; `start(_:)` gives it a host. Frames count from `startFrame`, a multiple of the quantum: a host
+  /// that tells frames by the clock counts from 0.
   public init(
-    catalog: UnitCatalog = .standard, executor: ControlExecutor? = nil, rampTime: Double = 0.01
+    catalog: UnitCatalog = .standard, executor: ControlExecutor? = nil, rampTime: Double = 0.01,
+    startFrame: Int64 = 0
   ) {
     self.catalog = catalog
     ownsExecutor = executor == nil
@@ -72,7 +79,7 @@ public actor Engine {
     wakeDescriptor = backline_event_create()
     precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
     core = .allocate(capacity: 1)
-    core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor))
+    core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
     let descriptor = wakeDescriptor
     self.executor.watch(descriptor) { [weak self] in
       backline_event_clear(descriptor)
@@ -100,9 +107,9 @@ public actor Engine {
   /// At `frame`, absolute, where one is given, else as soon as the render thread gets to it.
   public func perform(_ commands: [Command], at frame: Int64? = nil) throws(TransactionError) {
     publishBefore(frame)
-    var transaction = Transaction(frame: frame)
+    var transaction = Transaction(frame: frame, garbageCount: garbage.count)
     let actions = store.actions.count
-    let needsCopy = commands.count > 1 || commands.contains { if case .load = $0 { true } else { false } }
+    let needsCopy = commands.count > 1 || commands.contains(where: \.hasSteps)
     let before = needsCopy ? store : nil
     let mapsBefore = needsCopy ? maps : [:]
     for (index, command) in commands.enumerated() {
@@ -116,7 +123,8 @@ public actor Engine {
     transaction.isStructural = store.actions.count != actions || !transaction.inverse.isEmpty
     commit(&transaction)
     if !transaction.inverse.isEmpty {
-      undoStack.append(transaction.inverse.reversed())
+      let isPreset = transaction.changes.contains { $0.kind == .preset }
+      undoStack.append(UndoStep(edits: transaction.inverse.reversed(), isPreset: isPreset))
       if undoStack.count > Self.undoLimit { undoStack.removeFirst() }
       redoStack.removeAll()
     }
@@ -124,7 +132,7 @@ public actor Engine {
 
   /// Refuses what `perform(_:at:)` would refuse, and changes nothing.
   public func check(_ commands: [Command]) throws(TransactionError) {
-    var transaction = Transaction(frame: nil)
+    var transaction = Transaction(frame: nil, garbageCount: garbage.count)
     let before = store
     let mapsBefore = maps
     defer { rollBack(to: before, maps: mapsBefore, transaction) }
@@ -148,37 +156,44 @@ public actor Engine {
 
   /// Takes the last change of the graph back; `notFound` where there is none.
   public func undo() throws(EngineError) {
-    guard let edits = undoStack.popLast() else { throw EngineError(.notFound, "there is nothing to undo") }
-    redoStack.append(try replay(edits))
+    guard let step = undoStack.last else { throw EngineError(.notFound, "there is nothing to undo") }
+    redoStack.append(try replay(step))
+    undoStack.removeLast()
   }
 
   /// Makes the last change that was taken back again.
   public func redo() throws(EngineError) {
-    guard let edits = redoStack.popLast() else { throw EngineError(.notFound, "there is nothing to redo") }
-    undoStack.append(try replay(edits))
+    guard let step = redoStack.last else { throw EngineError(.notFound, "there is nothing to redo") }
+    undoStack.append(try replay(step))
+    redoStack.removeLast()
   }
 
   /// Applies recorded edits; returns what takes them back.
-  private func replay(_ edits: [GraphEdit]) throws(EngineError) -> [GraphEdit] {
-    var transaction = Transaction(frame: nil)
+  private func replay(_ step: UndoStep) throws(EngineError) -> UndoStep {
+    var transaction = Transaction(frame: nil, garbageCount: garbage.count)
     let before = store
     let mapsBefore = maps
-    for edit in edits {
+    for edit in step.edits {
       do throws(EngineError) {
         try self.edit(edit, &transaction)
       } catch {
         rollBack(to: before, maps: mapsBefore, transaction)
         throw error
       }
+      if !step.isPreset, let change = edit.change { transaction.changes.append(change) }
     }
     transaction.isStructural = true
+    if step.isPreset { transaction.changes.append((.preset, "")) }
+    isReplaying = true
     commit(&transaction)
     emit(.valuesChanged)
-    return transaction.inverse.reversed()
+    isReplaying = false
+    return UndoStep(edits: transaction.inverse.reversed(), isPreset: step.isPreset)
   }
 
   private func rollBack(to before: GraphStore, maps: [Int32: [Int]], _ transaction: Transaction) {
     for restore in transaction.restores.reversed() { restore() }
+    garbage.removeLast(garbage.count - transaction.garbageCount)
     let edges = transaction.newEdges.compactMap { store.topology.edges[Int($0)].state }
     store = before
     self.maps = maps
@@ -194,7 +209,7 @@ public actor Engine {
       wantedFrame = max(wantedFrame ?? frame, frame)
     }
     for change in transaction.changes { emit(.graphChanged(change.kind, name: change.name)) }
-    needsFlush()
+    if store.isDirty || !isRendering { needsFlush() }
   }
 
   /// Publishes what has been changed so far, so that what comes now with a frame of its own does not take it along.
@@ -205,11 +220,17 @@ public actor Engine {
   var wantedFrame: Int64?
   var isFlushPlanned = false
 
-  /// Publishes soon: at the end of what the control queue is doing, so that edits that arrive together are compiled together.
+  /// The earliest time of the next publication that nobody waits for, in nanoseconds of CLOCK_MONOTONIC.
+  var nextPublication: Int64 = 0
+
+  /// Publishes soon: at the end of what the control queue is doing, so that edits that arrive together are compiled
+  /// together; and not before some time has passed since the last one, so that a stream of edits does not have the whole
+  /// graph compiled for each.
   func needsFlush() {
     if isFlushPlanned { return }
     isFlushPlanned = true
-    later { $0.flush() }
+    let wait = isRendering ? max(0, nextPublication - backline_now()) : 0
+    later(Double(wait) / 1e9) { $0.flush() }
   }
 
   /// Does something on the control queue after `seconds`; the next thing that it does where there are none.
@@ -236,6 +257,13 @@ public actor Engine {
   }
 }
 
+/// The edits that take one transaction back, or make it again.
+struct UndoStep {
+  let edits: [GraphEdit]
+  /// A whole graph came or went: told as such, not edit by edit.
+  let isPreset: Bool
+}
+
 /// What one transaction has done so far.
 struct Transaction {
   let frame: Int64?
@@ -250,8 +278,13 @@ struct Transaction {
   var newEdges: [Int32] = []
   /// Puts back what is not part of the store.
   var restores: [() -> Void] = []
+  /// How much waited to be freed before: what a transaction has given up is wanted again when it is rolled back.
+  let garbageCount: Int
 
-  init(frame: Int64?) { self.frame = frame }
+  init(frame: Int64?, garbageCount: Int) {
+    self.frame = frame
+    self.garbageCount = garbageCount
+  }
 }
 
 /// A plan in the mailbox.

@@ -2,8 +2,14 @@
 struct Hosting {
   var host: (any AudioHost)?
   var name = ""
-  /// The JACK ports have to be laid out anew.
+  /// The ports that the host has been told of last.
+  var configuration: HostConfiguration?
+  /// The host's ports may have to be laid out anew.
   var arePortsStale = false
+  /// Counts the openings, so that events of earlier ones are told apart.
+  var opening = 0
+  /// Between the host's `opened` and its end.
+  var isOpen = false
   var attempt = 0
   var retry: ControlExecutor.Timer?
   var isEnding = false

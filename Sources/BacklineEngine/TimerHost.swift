@@ -70,6 +70,11 @@ public final class TimerHost: AudioHost {
     core.thread.run { core.close(completion) }
   }
 
+  public func setPorts(_ configuration: HostConfiguration) {
+    let core = core
+    core.thread.run { core.state.withLock { $0.session }?.setPorts(configuration) }
+  }
+
   public func setLatencies(_ latencies: LatencyMap) {}
 
   public func frame(at nanoseconds: Int64) -> Int64? { record.clock.pointee.frame(at: nanoseconds) }

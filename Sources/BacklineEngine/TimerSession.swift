@@ -5,6 +5,9 @@ import Synchronization
 
 /// One opening of the timer host: the memory and the thread that renders.
 final class TimerSession: @unchecked Sendable {
+  /// The most ports in one direction; memory for all is there from the start.
+  private static let mostPorts = 64
+
   let gate: UnsafeMutablePointer<RenderGate>
   let hasBegun = Atomic<Bool>(false)
   let isRealtime = Atomic<Bool>(false)
@@ -20,8 +23,8 @@ final class TimerSession: @unchecked Sendable {
   private let wakeDescriptor: Int32
   private let render: HostRender
   private let state: UnsafeMutableRawPointer
-  private let inputCount: Int
-  private let outputCount: Int
+  private let inputCount = Atomic<Int>(0)
+  private let outputCount = Atomic<Int>(0)
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let silence: UnsafeMutablePointer<Float>
@@ -42,15 +45,20 @@ final class TimerSession: @unchecked Sendable {
     self.state = state
     gate = .allocate(capacity: 1)
     gate.initialize(to: RenderGate())
-    inputCount = configuration.inputPorts.count
-    outputCount = configuration.outputPorts.count
     silence = SampleMemory.allocate(period)
-    discarded = SampleMemory.allocate(period * max(1, outputCount))
-    inputs = .allocate(capacity: max(1, inputCount))
-    inputs.initialize(repeating: UnsafePointer(silence), count: max(1, inputCount))
-    outputs = .allocate(capacity: max(1, outputCount))
-    outputs.initialize(repeating: discarded, count: max(1, outputCount))
-    for index in 0..<outputCount { outputs[index] = discarded + index * period }
+    discarded = SampleMemory.allocate(period * Self.mostPorts)
+    inputs = .allocate(capacity: Self.mostPorts)
+    inputs.initialize(repeating: UnsafePointer(silence), count: Self.mostPorts)
+    outputs = .allocate(capacity: Self.mostPorts)
+    outputs.initialize(repeating: discarded, count: Self.mostPorts)
+    for index in 0..<Self.mostPorts { outputs[index] = discarded + index * period }
+    setPorts(configuration)
+  }
+
+  /// Offers so many ports from the coming cycle on.
+  func setPorts(_ configuration: HostConfiguration) {
+    inputCount.store(min(Self.mostPorts, configuration.inputPorts.count), ordering: .relaxed)
+    outputCount.store(min(Self.mostPorts, configuration.outputPorts.count), ordering: .relaxed)
   }
 
   deinit {
@@ -114,8 +122,10 @@ final class TimerSession: @unchecked Sendable {
     let begin = backline_now()
     clock.pointee.update(frame: meter.pointee.advance(by: period), time: due, sampleRate: Double(sampleRate))
     var cycle = HostCycle(
-      inputs: UnsafePointer(inputs), outputs: UnsafePointer(outputs), inputCount: Int32(truncatingIfNeeded: inputCount),
-      outputCount: Int32(truncatingIfNeeded: outputCount), frameCount: Int32(truncatingIfNeeded: period))
+      inputs: UnsafePointer(inputs), outputs: UnsafePointer(outputs),
+      inputCount: Int32(truncatingIfNeeded: inputCount.load(ordering: .relaxed)),
+      outputCount: Int32(truncatingIfNeeded: outputCount.load(ordering: .relaxed)),
+      frameCount: Int32(truncatingIfNeeded: period))
     backline_render_cycle(render, state, &cycle)
     meter.pointee.take(begin: begin, finish: backline_now(), deadline: due &+ length, length: length)
     if !hasBegun.load(ordering: .relaxed) {

@@ -55,9 +55,11 @@ public struct RenderCore: ~Copyable {
   /// Events taken in one cycle, so that a flood costs a bounded time.
   static var eventsPerCycle: Int { @_noLocks get { 1_024 } }
 
-  /// An empty core; `wakeDescriptor` is an eventfd.
-  public init(wakeDescriptor: Int32) {
+  /// An empty core whose first frame is `startFrame`; `wakeDescriptor` is an eventfd.
+  public init(wakeDescriptor: Int32, startFrame: Int64 = 0) {
     self.wakeDescriptor = wakeDescriptor
+    frame = startFrame
+    exchange.frame.store(startFrame, ordering: .relaxed)
     events = .allocate(capacity: 1)
     events.initialize(to: RingQueue(capacity: Self.eventCapacity))
     reports = .allocate(capacity: 1)
@@ -163,7 +165,7 @@ public struct RenderCore: ~Copyable {
 
   /// A plan that asks for a frame in the future gets exactly that one, any other the next quantum edge.
   @_noLocks
-  private func dueFrame(_ wanted: Int64) -> Int64 { wanted > frame ? wanted : Quantum.ceiling(frame) }
+  private func dueFrame(_ wanted: Int64) -> Int64 { wanted >= frame ? wanted : Quantum.ceiling(frame) }
 
   @_noLocks
   private mutating func adoptDue() {
@@ -296,9 +298,7 @@ public struct RenderCore: ~Copyable {
     let buses = plan.pointee.buses
     let scratch = plan.pointee.scratch
     let masterNow = master
-    for port in min(plan.pointee.writtenOutputs, Int(cycle.outputCount))..<Int(cycle.outputCount) {
-      backline_zero(cycle.outputs.unsafelyUnwrapped[port] + offset, Int64(count))
-    }
+    var written = 0
     for index in 0..<plan.pointee.stepCount {
       let step = plan.pointee.steps + index
       prefetch(plan, index)
@@ -323,8 +323,13 @@ public struct RenderCore: ~Copyable {
         copyInputs(buses + Int(step.pointee.target), scratch, step, cycle, offset: offset, count: count)
       case .output:
         master = masterNow
-        copyOutputs(buses, step, cycle, offset: offset, count: count)
+        written = copyOutputs(buses, step, cycle, offset: offset, count: count, written: written)
       }
+    }
+    // The host may have more ports than the plan knows.
+    while written < Int(cycle.outputCount) {
+      backline_zero(cycle.outputs.unsafelyUnwrapped[written] + offset, Int64(count))
+      written &+= 1
     }
     if !masterNow.isSettled {
       // Each output step moved a copy by the slice's frames; all end alike.
@@ -407,33 +412,41 @@ public struct RenderCore: ~Copyable {
     if isSilent { bus.pointee.buffer.channels = UnsafePointer(scratch.silentChannels) }
   }
 
+  /// Writes a bus to its ports; adds it to the first `written` ports, which have their sound already. Returns how many have it
+  /// now: a bus begins at or before the first port that has none.
   @_noLocks
   private mutating func copyOutputs(
     _ buses: UnsafeMutablePointer<PlanBus>, _ step: UnsafeMutablePointer<RenderStep>, _ cycle: borrowing HostCycle,
-    offset: Int, count: Int
-  ) {
+    offset: Int, count: Int, written: Int
+  ) -> Int {
     let start = master
+    var next = written
     for channel in 0..<Int(step.pointee.outputCount) {
       let port = Int(step.pointee.firstInput) &+ channel
       if port >= Int(cycle.outputCount) { break }
       let to = cycle.outputs.unsafelyUnwrapped[port] + offset
+      let isFirst = port >= next
+      if isFirst { next = port &+ 1 }
       if step.pointee.source < 0 || buses[Int(step.pointee.source)].buffer.isSilent {
-        if step.pointee.isFirst { backline_zero(to, Int64(count)) }
+        if isFirst { backline_zero(to, Int64(count)) }
         continue
       }
       let from = buses[Int(step.pointee.source)].buffer.channels[channel]
       // Adding zero makes a negative zero positive: which silent paths were skipped must not show in the bits.
-      if !step.pointee.isFirst {
+      if start.isSettled {
+        let gain = start.value
+        if isFirst {
+          for i in 0..<count { to[i] = from[i] * gain + 0 }
+        } else {
+          for i in 0..<count { to[i] += from[i] * gain }
+        }
+      } else {
+        if isFirst { backline_zero(to, Int64(count)) }
         master = start
         for i in 0..<count { to[i] += from[i] * master.next() }
-      } else if start.isSettled {
-        let gain = start.value
-        for i in 0..<count { to[i] = from[i] * gain + 0 }
-      } else {
-        master = start
-        for i in 0..<count { to[i] = from[i] * master.next() + 0 }
       }
     }
+    return next
   }
 }
 

@@ -32,7 +32,7 @@ public struct RenderStep: BitwiseCopyable {
   }
 
   public var kind: Kind
-  /// True when `target`, or the host output, has to be written rather than added to.
+  /// True when `target` has to be written rather than added to.
   public var isFirst = false
   public var node: UnsafeMutablePointer<NodeState>?
   public var edge: UnsafeMutablePointer<EdgeState>?
@@ -90,9 +90,6 @@ public struct RenderPlan {
   public let applyFrame: Int64
   /// The longest slice: a quantum where a loop is closed, else `maximumSlice`.
   let sliceLimit: Int32
-  /// The first host outputs, which the steps write; any others are silent.
-  let writtenOutputs: Int
-
   let steps: UnsafeMutablePointer<RenderStep>
   let stepCount: Int
   let buses: UnsafeMutablePointer<PlanBus>
@@ -115,7 +112,7 @@ public struct RenderPlan {
   /// `busChannels` names, for every bus, its channels by the number of the buffer; `isBusConnected` tells what readers
   /// take it for, since a connection that only fades out counts as none.
   public init(
-    serial: Int32, applyFrame: Int64, hasLoops: Bool, writtenOutputs: Int, steps: [RenderStep],
+    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: [RenderStep],
     busChannels: [Range<Int>],
     isBusConnected: [Bool], channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction],
     mostInputs: Int
@@ -123,7 +120,6 @@ public struct RenderPlan {
     self.serial = serial
     self.applyFrame = applyFrame
     sliceLimit = hasLoops ? Int32(Quantum.frames) : Int32(RenderPlan.maximumSlice)
-    self.writtenOutputs = writtenOutputs
     self.steps = RenderPlan.copy(steps)
     stepCount = steps.count
     self.inputTable = RenderPlan.copy(inputTable)

@@ -10,6 +10,9 @@ struct ConnectionMemory: Sendable {
   private(set) var wanted: [JACKConnection]
   private var pending: [(connection: JACKConnection, due: Int64)] = []
   private var reported: Set<String> = []
+  /// The own ports that have ever been there, and those of them that are not there now.
+  private var known: Set<String> = []
+  private var withdrawn: Set<String> = []
 
   init(_ wanted: [JACKConnection]) { self.wanted = wanted }
 
@@ -22,6 +25,8 @@ struct ConnectionMemory: Sendable {
 
   /// Takes down that a connection is gone, at a time in nanoseconds.
   mutating func disconnected(_ connection: JACKConnection, at now: Int64) {
+    // With an own port that the graph has no use for now, its connections go for the time being.
+    if isWithdrawn(connection) { return }
     guard wanted.contains(connection), !pending.contains(where: { $0.connection == connection }) else { return }
     pending.append((connection, now + Self.patience))
   }
@@ -42,6 +47,33 @@ struct ConnectionMemory: Sendable {
     for index in pending.indices where pending[index].connection.peer == old { pending[index].connection.peer = new }
   }
 
+  /// Takes down which own ports there are; returns those that have not been there before.
+  mutating func introduce(_ ports: [String]) -> Set<String> {
+    withdrawn = known.subtracting(ports)
+    let new = Set(ports).subtracting(known)
+    known.formUnion(ports)
+    return new
+  }
+
+  /// Takes down that own ports are about to go.
+  mutating func withdraw(_ ports: Set<String>) { withdrawn.formUnion(ports) }
+
+  /// Gives own ports their new names, all at once.
+  mutating func renameOwn(_ names: [String: String]) {
+    func renamed(_ connection: JACKConnection) -> JACKConnection {
+      let peer = connection.peer.hasPrefix(":") ? names[String(connection.peer.dropFirst())].map { ":\($0)" } : nil
+      return JACKConnection(port: names[connection.port] ?? connection.port, peer: peer ?? connection.peer)
+    }
+    wanted = wanted.map(renamed)
+    for index in pending.indices { pending[index].connection = renamed(pending[index].connection) }
+    known.formUnion(names.values)
+  }
+
+  private func isWithdrawn(_ connection: JACKConnection) -> Bool {
+    withdrawn.contains(connection.port)
+      || (connection.peer.hasPrefix(":") && withdrawn.contains(String(connection.peer.dropFirst())))
+  }
+
   /// Forgets the disconnected whose time has come and whose peer still exists.
   mutating func settle(at now: Int64, exists: (String) -> Bool) {
     let due = pending.filter { $0.due <= now }.map(\.connection)
@@ -59,6 +91,8 @@ struct ConnectionMemory: Sendable {
 
   /// Replaces what is wanted.
   mutating func replace(_ connections: [JACKConnection]) {
-    self = ConnectionMemory(connections)
+    wanted = connections
+    pending = []
+    reported = []
   }
 }

@@ -7,12 +7,12 @@ import Synchronization
 /// The memory of connections, for the life of a host.
 final class ConnectionKeeper: Sendable {
   let memory: Mutex<ConnectionMemory>
-  /// True once the policy for a first start has been followed.
-  let isInitialised: Atomic<Bool>
+  /// True when the user has given a list of connections, so that the policy for new ports is not used.
+  let hasList: Atomic<Bool>
 
   init(_ connections: [JACKConnection]) {
     memory = Mutex(ConnectionMemory(connections))
-    isInitialised = Atomic(!connections.isEmpty)
+    hasList = Atomic(!connections.isEmpty)
   }
 }
 
@@ -20,24 +20,27 @@ final class ConnectionKeeper: Sendable {
 extension JACKSession {
   /// Makes the connections of a session that has just begun.
   func connectAtStart() {
-    if !connections.isInitialised.exchange(true, ordering: .relaxed) && options.connectPolicy == .auto {
-      connectToSystem()
-    }
+    connectNew()
     restore(connections.memory.withLock { $0.restorable })
   }
 
-  /// Connects the inputs to capture ports and the outputs to playback ports of the hardware, in order.
-  private func connectToSystem() {
-    for (source, port) in zip(portNames(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue), inputs) {
-      if let own = jack_port_name(port) { jack_connect(client, source, own) }
+  /// Connects, where that is the policy, ports that have not been there before: inputs to capture ports and outputs to playback
+  /// ports of the hardware, in order.
+  func connectNew() {
+    let new = connections.memory.withLock { $0.introduce(portNames.all) }
+    if options.connectPolicy != .auto || connections.hasList.load(ordering: .relaxed) || new.isEmpty { return }
+    let capture = systemPorts(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue)
+    for (source, port) in zip(capture, portNames.inputs) where new.contains(port) {
+      jack_connect(client, source, "\(name):\(port)")
     }
-    for (destination, port) in zip(portNames(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue), outputs) {
-      if let own = jack_port_name(port) { jack_connect(client, own, destination) }
+    let playback = systemPorts(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue)
+    for (destination, port) in zip(playback, portNames.outputs) where new.contains(port) {
+      jack_connect(client, "\(name):\(port)", destination)
     }
   }
 
   /// The audio ports with these flags, in the server's order.
-  private func portNames(_ flags: UInt32) -> [String] {
+  private func systemPorts(_ flags: UInt32) -> [String] {
     guard let client, let list = jack_get_ports(client, nil, JACK_DEFAULT_AUDIO_TYPE, UInt(flags)) else { return [] }
     defer { jack_free(list) }
     var names: [String] = []
@@ -116,8 +119,8 @@ extension JACKSession {
   private func fullName(_ peer: String) -> String { peer.hasPrefix(":") ? name + peer : peer }
 
   private func isOutput(_ port: String) -> Bool? {
-    if configuration.outputPorts.contains(port) { return true }
-    return configuration.inputPorts.contains(port) ? false : nil
+    if portNames.outputs.contains(port) { return true }
+    return portNames.inputs.contains(port) ? false : nil
   }
 
   /// The connection as it is remembered, when one of its ends is an own port.

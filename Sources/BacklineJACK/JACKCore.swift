@@ -214,8 +214,22 @@ final class JACKCore: @unchecked Sendable {
     run(session) { _, session in session.publishLatencies() }
   }
 
+  func setPorts(_ configuration: HostConfiguration) {
+    guard let session, !isClosing else { return }
+    do throws(HostFailure) {
+      try JACKSession.check(configuration)
+    } catch {
+      if case .refused(let reason) = error { options.log(reason) }
+      return
+    }
+    run(session) { _, session in
+      session.setPorts(configuration)
+      session.worker.run(after: 0.2) { [weak session] in session?.publishMetadata() }
+    }
+  }
+
   func restore(_ wanted: [JACKConnection]) {
-    connections.isInitialised.store(true, ordering: .relaxed)
+    connections.hasList.store(true, ordering: .relaxed)
     connections.memory.withLock { $0.replace(wanted) }
     guard let session, isStarted, !isClosing else { return }
     run(session) { _, session in session.restore(wanted) }

@@ -39,6 +39,11 @@ public final class JACKHost: AudioHost {
     core.events.run { core.close(completion) }
   }
 
+  public func setPorts(_ configuration: HostConfiguration) {
+    let core = core
+    core.events.run { core.setPorts(configuration) }
+  }
+
   public func setLatencies(_ latencies: LatencyMap) {
     let core = core
     core.events.run { core.setLatencies(latencies) }

@@ -28,7 +28,8 @@ extension JACKSession {
   func answerLatencies(_ mode: jack_latency_callback_mode_t) {
     let paths = latencies.withLock { $0.paths }
     let isCapture = mode == JackCaptureLatency
-    let (near, far) = isCapture ? (inputs, outputs) : (outputs, inputs)
+    let ports = ports.withLock { $0 }
+    let (near, far) = isCapture ? (ports.inputs, ports.outputs) : (ports.outputs, ports.inputs)
     let ranges = near.map { LatencyRange($0, mode) }
     for (index, port) in far.enumerated() {
       var range: jack_latency_range_t?
@@ -51,10 +52,11 @@ extension JACKSession {
   func publishLatencies() {
     isPublishing.store(false, ordering: .releasing)
     guard let client, isActive, !isLost else { return }
+    let ports = ports.withLock { $0.inputs + $0.outputs }
     var before: [LatencyRange] = []
     for _ in 0..<8 {
       jack_recompute_total_latencies(client)
-      let now = (inputs + outputs).flatMap {
+      let now = ports.flatMap {
         [LatencyRange($0, JackCaptureLatency), LatencyRange($0, JackPlaybackLatency)]
       }
       if now == before { return }

@@ -1,5 +1,6 @@
 import BacklineEngine
 import CJACK
+import Synchronization
 
 extension JACKSession {
   /// Gives the ports their order and names for people. The server removes both with the ports. Worker thread.
@@ -8,7 +9,8 @@ extension JACKSession {
   /// last, when everything else runs.
   func publishMetadata() {
     guard let client, !isLost else { return }
-    for (ports, names) in [(inputs, configuration.inputPorts), (outputs, configuration.outputPorts)] {
+    let handles = ports.withLock { $0 }
+    for (ports, names) in [(handles.inputs, portNames.inputs), (handles.outputs, portNames.outputs)] {
       for (index, port) in ports.enumerated() {
         let subject = jack_port_uuid(port)
         jack_set_property(

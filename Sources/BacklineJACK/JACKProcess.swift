@@ -11,13 +11,13 @@ struct JACKProcessFlags: ~Copyable {
   let isFreewheeling = Atomic<Bool>(false)
   /// Frames a second.
   let sampleRate = Atomic<Int>(0)
+  /// The ports to use from the coming cycle on, and those that the last cycle used.
+  let ports = Atomic<UnsafeMutablePointer<JACKPortTable>?>(nil)
+  let usedPorts = Atomic<UnsafeMutablePointer<JACKPortTable>?>(nil)
 }
 
 /// What only the process callback touches, in memory of its own.
 struct JACKProcess: ~Copyable {
-  /// The most frames that are rendered in one piece; longer cycles are cut.
-  static var longestSlice: Int { @_noLocks get { 8_192 } }
-
   private let flags: UnsafeMutablePointer<JACKProcessFlags>
   /// CLOCK_MONOTONIC minus JACK's clock, in nanoseconds; 0 where they are the same.
   private let clockOffset: Int64
@@ -27,13 +27,10 @@ struct JACKProcess: ~Copyable {
   private let clock: UnsafeMutablePointer<FrameClock>
   private let meter: UnsafeMutablePointer<CycleMeter>
   private let wakeDescriptor: Int32
-  private let inputs: Side
-  private let outputs: Side
 
   init(
-    client: OpaquePointer, inputs: [OpaquePointer], outputs: [OpaquePointer], clockOffset: Int64,
-    flags: UnsafeMutablePointer<JACKProcessFlags>, record: HostRecord, wakeDescriptor: Int32,
-    render: @escaping HostRender, state: UnsafeMutableRawPointer
+    client: OpaquePointer, clockOffset: Int64, flags: UnsafeMutablePointer<JACKProcessFlags>, record: HostRecord,
+    wakeDescriptor: Int32, render: @escaping HostRender, state: UnsafeMutableRawPointer
   ) {
     self.client = client
     self.render = render
@@ -43,71 +40,28 @@ struct JACKProcess: ~Copyable {
     self.flags = flags
     clock = record.clock
     meter = record.meter
-    self.inputs = Side(inputs)
-    self.outputs = Side(outputs)
-  }
-
-  deinit {
-    inputs.deallocate()
-    outputs.deallocate()
-  }
-
-  /// The ports of one direction, with the table of pointers that a slice is rendered from.
-  private struct Side {
-    let count: Int
-    let ports: UnsafeMutablePointer<OpaquePointer>
-    let buffers: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
-    let slice: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-    /// Stands in for a port that has no buffer.
-    let spare: UnsafeMutablePointer<Float>
-
-    init(_ ports: [OpaquePointer]) {
-      count = ports.count
-      spare = SampleMemory.allocate(JACKProcess.longestSlice)
-      self.ports = .allocate(capacity: max(1, count))
-      buffers = .allocate(capacity: max(1, count))
-      slice = .allocate(capacity: max(1, count))
-      buffers.initialize(repeating: nil, count: max(1, count))
-      slice.initialize(repeating: spare, count: max(1, count))
-      for (index, port) in ports.enumerated() { (self.ports + index).initialize(to: port) }
-    }
-
-    func deallocate() {
-      SampleMemory.free(spare)
-      ports.deallocate()
-      buffers.deallocate()
-      slice.deallocate()
-    }
-
-    @_noLocks
-    func fetch(_ frameCount: Int) {
-      for index in 0..<count {
-        buffers[index] = backline_jack_buffer(ports[index], jack_nframes_t(truncatingIfNeeded: frameCount))
-      }
-    }
-
-    @_noLocks
-    func cut(at offset: Int) {
-      for index in 0..<count {
-        if let buffer = buffers[index] { slice[index] = buffer + offset } else { slice[index] = spare }
-      }
-    }
-
-    @_noLocks
-    func silence(_ frameCount: Int) {
-      for index in 0..<count {
-        if let buffer = buffers[index] { backline_zero(buffer, Int64(frameCount)) }
-      }
-    }
   }
 
   /// One cycle of any length from 0 up.
   @_noLocks
   borrowing func run(_ frameCount: Int) {
     let begin = backline_now()
-    outputs.fetch(frameCount)
-    guard flags.pointee.gate.enter() else { return outputs.silence(frameCount) }
-    inputs.fetch(frameCount)
+    guard let ports = flags.pointee.ports.load(ordering: .acquiring) else { return }
+    ports.pointee.outputs.fetch(frameCount)
+    if flags.pointee.gate.enter() {
+      ports.pointee.inputs.fetch(frameCount)
+      render(ports, frameCount, begin: begin)
+      flags.pointee.gate.leave()
+    } else {
+      ports.pointee.outputs.silence(frameCount)
+    }
+    flags.pointee.usedPorts.store(ports, ordering: .releasing)
+  }
+
+  @_noLocks
+  private borrowing func render(
+    _ ports: UnsafeMutablePointer<JACKPortTable>, _ frameCount: Int, begin: Int64
+  ) {
     let rate = Double(max(1, flags.pointee.sampleRate.load(ordering: .relaxed)))
     let length = Int64(Double(frameCount) * 1e9 / rate)
     var start = begin
@@ -116,13 +70,12 @@ struct JACKProcess: ~Copyable {
     let frame = meter.pointee.advance(by: frameCount)
     let isTimed = !flags.pointee.isFreewheeling.load(ordering: .relaxed)
     if isTimed { clock.pointee.update(frame: frame, time: start, sampleRate: rate) }
-    renderSlices(frameCount)
+    renderSlices(ports, frameCount)
     if isTimed { meter.pointee.take(begin: begin, finish: backline_now(), deadline: deadline, length: length) }
     if !flags.pointee.hasBegun.load(ordering: .relaxed) {
       flags.pointee.hasBegun.store(true, ordering: .releasing)
       backline_wake(wakeDescriptor)
     }
-    flags.pointee.gate.leave()
   }
 
   @_noLocks
@@ -138,10 +91,11 @@ struct JACKProcess: ~Copyable {
   }
 
   @_noLocks
-  private borrowing func renderSlices(_ frameCount: Int) {
+  private borrowing func renderSlices(_ ports: UnsafeMutablePointer<JACKPortTable>, _ frameCount: Int) {
+    let inputs = ports.pointee.inputs, outputs = ports.pointee.outputs
     var offset = 0
     repeat {
-      let count = min(frameCount &- offset, Self.longestSlice)
+      let count = min(frameCount &- offset, JACKPortTable.longestSlice)
       inputs.cut(at: offset)
       outputs.cut(at: offset)
       var cycle = HostCycle(

@@ -27,9 +27,12 @@ final class JACKSession: @unchecked Sendable {
   // The worker's; notification callbacks read them between opening and closing.
   private(set) var client: OpaquePointer?
   private(set) var name = ""
-  private(set) var inputs: [OpaquePointer] = []
-  private(set) var outputs: [OpaquePointer] = []
+  var portNames = JACKPortNames()
   private(set) var isActive = false
+  /// The handles: the worker writes them, notification callbacks read them.
+  let ports = Mutex(JACKPorts())
+  /// Port tables that the process callback may still have in hand.
+  private var oldTables: [UnsafeMutablePointer<JACKPortTable>] = []
   private var process: UnsafeMutablePointer<JACKProcess>?
 
   init(
@@ -52,6 +55,8 @@ final class JACKSession: @unchecked Sendable {
   }
 
   deinit {
+    if let table = flags.pointee.ports.load(ordering: .relaxed) { oldTables.append(table) }
+    for table in oldTables { free(table) }
     flags.deinitialize(count: 1)
     flags.deallocate()
     process?.deinitialize(count: 1)
@@ -91,14 +96,17 @@ final class JACKSession: @unchecked Sendable {
   }
 
   private func setUp(_ client: OpaquePointer) throws(HostFailure) -> Opened {
-    inputs = try registerPorts(client, configuration.inputPorts, JackPortIsInput)
-    outputs = try registerPorts(client, configuration.outputPorts, JackPortIsOutput)
+    portNames = JACKPortNames(inputs: configuration.inputPorts, outputs: configuration.outputPorts)
+    publish(
+      JACKPorts(
+        inputs: try registerPorts(client, portNames.inputs, JackPortIsInput),
+        outputs: try registerPorts(client, portNames.outputs, JackPortIsOutput)))
     let sampleRate = Int(jack_get_sample_rate(client))
     flags.pointee.sampleRate.store(sampleRate, ordering: .relaxed)
     let process = UnsafeMutablePointer<JACKProcess>.allocate(capacity: 1)
     process.initialize(
       to: JACKProcess(
-        client: client, inputs: inputs, outputs: outputs, clockOffset: clockOffset(), flags: flags, record: record,
+        client: client, clockOffset: clockOffset(), flags: flags, record: record,
         wakeDescriptor: events.wakeDescriptor, render: render, state: state))
     self.process = process
     guard setCallbacks(client, process: UnsafeMutableRawPointer(process)) else {
@@ -113,6 +121,31 @@ final class JACKSession: @unchecked Sendable {
     let jack = Int64(truncatingIfNeeded: jack_get_time()) &* 1_000
     let offset = (before + backline_now()) / 2 - jack
     return offset.magnitude < 1_000_000 ? 0 : offset
+  }
+
+  /// Has the process callback use other ports from its coming cycle on.
+  func publish(_ ports: JACKPorts) {
+    self.ports.withLock { $0 = ports }
+    let table = UnsafeMutablePointer<JACKPortTable>.allocate(capacity: 1)
+    table.initialize(to: JACKPortTable(ports))
+    if let old = flags.pointee.ports.exchange(table, ordering: .acquiringAndReleasing) { oldTables.append(old) }
+  }
+
+  /// Waits until no cycle uses an earlier port table any more, half a second at most, and frees those then.
+  func waitForPorts() {
+    let table = flags.pointee.ports.load(ordering: .relaxed)
+    let limit = backline_now() + 500_000_000
+    while isActive && flags.pointee.usedPorts.load(ordering: .acquiring) != table {
+      if isLost || backline_now() > limit { return }
+      usleep(1_000)
+    }
+    for table in oldTables { free(table) }
+    oldTables = []
+  }
+
+  private func free(_ table: UnsafeMutablePointer<JACKPortTable>) {
+    table.deinitialize(count: 1)
+    table.deallocate()
   }
 
   /// Begins to render; false when the server refuses.

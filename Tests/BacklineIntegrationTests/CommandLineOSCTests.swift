@@ -105,12 +105,12 @@ struct CommandLineOSCTests {
   @Test("the status is an aligned table with bars for loads, or an object")
   func status() throws {
     let pairs: [OSCArgument] = [
-      .string("state"), .string("running"), .string("rate"), .int32(48_000), .string("load"), .float(0.25),
+      .string("state"), .string("running"), .string("rate"), .int32(48_000), .string("load"), .float(25),
       .string("realtime"), .true,
     ]
     for (option, expected) in [
       ("", "state     running\nrate      48000\nload       25.0% │█████               │\nrealtime  true\n"),
-      ("--json", "{\"state\":\"running\",\"rate\":48000,\"load\":0.25,\"realtime\":true}\n"),
+      ("--json", "{\"state\":\"running\",\"rate\":48000,\"load\":25,\"realtime\":true}\n"),
     ] {
       let rack = try FakeRack(wire) { id, address, _ in [OSCMessage("/reply/id", [id, .string(address)] + pairs)] }
       let words = ["status", "--port", String(rack.port)] + (option.isEmpty ? [] : [option])

@@ -105,8 +105,11 @@ extension JACKTests {
       let process = UnsafeMutablePointer<JACKProcess>.allocate(capacity: 1)
       process.initialize(
         to: JACKProcess(
-          client: client, inputs: [], outputs: [], clockOffset: 0, flags: flags, record: record, wakeDescriptor: -1,
-          render: probe.render, state: probe.state))
+          client: client, clockOffset: 0, flags: flags, record: record, wakeDescriptor: -1, render: probe.render,
+          state: probe.state))
+      let table = UnsafeMutablePointer<JACKPortTable>.allocate(capacity: 1)
+      table.initialize(to: JACKPortTable(JACKPorts()))
+      flags.pointee.ports.store(table, ordering: .releasing)
       for length in [0, 1, 8_192, 20_000, 0, 100_000, 7] { #expect(jackProcess(UInt32(length), process) == 0) }
       #expect(probe.frames == 128_200 && probe.longestCycle == 8_192)
       // 0, 1, 8192, 0 and 7 in one piece each, 20 000 in 3 and 100 000 in 13.
@@ -116,6 +119,8 @@ extension JACKTests {
       process.deallocate()
       flags.deinitialize(count: 1)
       flags.deallocate()
+      table.deinitialize(count: 1)
+      table.deallocate()
       jack_client_close(client)
     }
   }

@@ -11,6 +11,8 @@ final class Take {
     let repeats: Bool
     var position = 0
     let isDone = Atomic<Bool>(false)
+    /// The frames that have been recorded.
+    let recorded = Atomic<Int>(0)
   }
 
   let pointer: UnsafeMutablePointer<Memory>
@@ -45,6 +47,13 @@ public final class JACKRecording: @unchecked Sendable {
   private let take: Take
 
   init(_ take: Take) { self.take = take }
+
+  /// The first channel as far as it has come by now.
+  public var soFar: [Float] {
+    let memory = take.pointer
+    let count = memory.pointee.recorded.load(ordering: .acquiring)
+    return memory.pointee.samples.first.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
+  }
 
   /// The channels, once all frames have come.
   public func samples(within seconds: Double = 20) async throws(JACKTestError) -> [[Float]] {
@@ -100,6 +109,7 @@ struct ClientState: ~Copyable {
       backline_copy(samples + take.pointee.position, buffer, Int64(count))
     }
     take.pointee.position += count
+    take.pointee.recorded.store(take.pointee.position, ordering: .releasing)
     if take.pointee.position == take.pointee.frames { take.pointee.isDone.store(true, ordering: .releasing) }
   }
 

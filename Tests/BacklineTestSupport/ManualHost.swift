@@ -1,6 +1,7 @@
 import BacklineDSP
 import BacklineEngine
 import CBackline
+import Synchronization
 
 /// A host that renders when a test says so, on the test's own thread.
 public final class ManualHost: AudioHost, @unchecked Sendable {
@@ -40,8 +41,19 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
     completion(true)
   }
 
+  public func setPorts(_ configuration: HostConfiguration) { self.configuration = configuration }
   public func setLatencies(_ latencies: LatencyMap) { self.latencies = latencies }
-  public func frame(at nanoseconds: Int64) -> Int64? { nil }
+
+  /// A frame and the time of CLOCK_MONOTONIC at which it plays, for events with a time; `nil` knows of no time.
+  public var anchor: (frame: Int64, time: Int64)? {
+    get { clock.withLock { $0 } }
+    set { clock.withLock { $0 = newValue } }
+  }
+  private let clock = Mutex<(frame: Int64, time: Int64)?>(nil)
+
+  public func frame(at nanoseconds: Int64) -> Int64? {
+    anchor.map { $0.frame + Int64((Double(nanoseconds - $0.time) * Double(sampleRate) * 1e-9).rounded()) }
+  }
   public var lateCounts: (own: Int, server: Int) { (0, 0) }
   public var load: (mean: Float, largest: Float) { (0, 0) }
   public var isRealtime: Bool { false }
@@ -86,9 +98,10 @@ public final class EngineHarness: @unchecked Sendable {
 
   /// A running engine. Its outputs have faded in.
   public init(
-    catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01
+    catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01,
+    startFrame: Int64 = 0
   ) async throws {
-    engine = Engine(catalog: catalog, rampTime: rampTime)
+    engine = Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
     host = ManualHost(sampleRate: sampleRate)
     if ports != .stereo {
       try await engine.perform([.load(GraphDescription(ports: ports, nodes: [], connections: []))])

@@ -62,7 +62,7 @@ struct StatusReport: Equatable {
 
   var json: JSONOutput { .object(entries.map { .init($0.name, OSCArgumentText.json($0.value)) }) }
 
-  /// One line a name, with a bar for loads.
+  /// One line a name, with a bar for loads, which come in percent.
   func text(_ terminal: Terminal) -> String {
     let width = entries.map(\.name.count).max() ?? 0
     return entries.map { entry in
@@ -76,10 +76,10 @@ struct StatusReport: Equatable {
     guard entry.name == "load" || entry.name == "loadMax", let load = number(entry.value) else {
       return OSCArgumentText.show(entry.value)
     }
-    let figure = TextLayout.rightAligned("\(ValueText.fixed(load * 100, 1))%", 6)
-    let bar = String(Bar.cells(Float(load), 20))
+    let figure = TextLayout.rightAligned("\(ValueText.fixed(load, 1))%", 6)
+    let bar = String(Bar.cells(Float(load / 100), 20))
     let style = terminal.style
-    let colored = load < 0.5 ? style.green(bar) : load < 0.8 ? style.yellow(bar) : style.red(bar)
+    let colored = load < 50 ? style.green(bar) : load < 80 ? style.yellow(bar) : style.red(bar)
     return "\(figure) │\(colored)│"
   }
 

@@ -124,11 +124,13 @@ final class PlayerCommands: @unchecked Sendable {
 
   private func state(_ name: String, _ control: PlayerControl) -> [OSCArgument] {
     let state = control.state
-    let failure = sessions[name]?.failure ?? control.failure.map { "\($0)" }
+    // What was told to a unit of the same name that is gone does not count.
+    let session = sessions[name].flatMap { $0.control === control ? $0 : nil }
+    let failure = session?.failure ?? control.failure.map { "\($0)" }
     let word =
       failure != nil ? "failed" : control.source == nil ? "empty" : state.isPlaying ? "playing" : "stopped"
     return [
-      .string(word), .string(sessions[name]?.path ?? ""), .double(Double(state.position) / control.sampleRate),
+      .string(word), .string(session?.path ?? ""), .double(Double(state.position) / control.sampleRate),
       .int32(Int32(clamping: state.underruns)), .string(failure ?? ""),
     ]
   }
@@ -144,7 +146,7 @@ final class PlayerCommands: @unchecked Sendable {
       resolved = try roots.existing(path)
     } catch {
       sessions[name] = Session(path: path, control: control, failure: error.message)
-      control.detach()
+      media.unload(control)
       completion(.failure(error))
       return
     }
@@ -166,31 +168,63 @@ final class PlayerCommands: @unchecked Sendable {
     }
   }
 
-  /// Keeps what players were told under the names that they have.
-  func follow(_ change: EngineEvent.GraphChange, _ name: String) {
-    if change == .renamed, let space = name.firstIndex(of: " ") {
+  /// Keeps what players were told under the names that they have, and for those that an undo brings back.
+  func follow(_ change: EngineEvent.GraphChange, _ name: String, isReplaying: Bool) {
+    switch change {
+    case .renamed:
+      guard let space = name.firstIndex(of: " ") else { return }
       let new = String(name[name.index(after: space)...])
       sessions[new] = sessions.removeValue(forKey: String(name[..<space]))
+    case .added, .replaced:
+      if isReplaying { restore(name) } else { sessions[name] = nil }
+    case .preset:
+      if isReplaying {
+        for name in sessions.keys { restore(name) }
+      } else {
+        // Kept until something of the same name comes: an undo brings the old players back.
+        for node in engine.here({ $0.nodes }) { sessions[node.name] = nil }
+      }
+    default: break
     }
   }
 
   /// The units have been made anew for another rate: what played goes on where it was.
   func followRate() {
-    for (name, session) in sessions {
-      guard let control = try? control(name), control !== session.control else { continue }
-      let old = session.control.state
-      let position = Double(old.position) / session.control.sampleRate
-      sessions[name]?.control = control
-      media.load(session.path, into: control, sampleRate: control.sampleRate) { [self] result in
-        guard case .success = result else { return }
-        engine.executor.schedule(after: 0) {
+    for name in sessions.keys { restore(name) }
+  }
+
+  /// Gives a unit that has been made anew the file, the place and the loop of the one before it.
+  private func restore(_ name: String) {
+    guard let session = sessions[name], let control = try? control(name), control !== session.control else { return }
+    let old = session.control.state
+    let position = Double(old.position) / session.control.sampleRate
+    sessions[name]?.control = control
+    if session.failure != nil { return }
+    media.load(session.path, into: control, sampleRate: control.sampleRate) { [self] result in
+      engine.executor.schedule(after: 0) { [self] in
+        do throws(EngineError) {
+          _ = try result.get()
           if let loop = session.loop {
-            try? control.setLoop(control.frame(atSeconds: loop.lowerBound)..<control.frame(atSeconds: loop.upperBound))
+            try player {
+              () throws(PlayerError) in
+              try control.setLoop(
+                control.frame(atSeconds: loop.lowerBound)..<control.frame(atSeconds: loop.upperBound))
+            }
           }
-          try? control.seek(to: control.frame(atSeconds: position))
-          if old.isPlaying { try? control.play() }
+          try player { () throws(PlayerError) in try control.seek(to: control.frame(atSeconds: position)) }
+          if old.isPlaying { try player { () throws(PlayerError) in try control.play() } }
+        } catch {
+          if sessions[name]?.control === control { sessions[name]?.failure = error.message }
         }
       }
+    }
+  }
+
+  private func player(_ body: () throws(PlayerError) -> Void) throws(EngineError) {
+    do {
+      try body()
+    } catch {
+      throw EngineError(error)
     }
   }
 }

@@ -5,18 +5,26 @@ import BacklinePresets
 
 /// `/preset/…`. Files are read and written on a thread of their own; the graph changes on the control queue.
 final class PresetCommands: @unchecked Sendable {
-  // Why unchecked: `current` is used on the control queue only.
+  // Why unchecked: `current` is used on the control queue only, `cursor` on the thread of the files only.
 
   private let engine: Engine
   private let library: PresetLibrary
   private let files: SerialThread
   /// The preset that was loaded or saved last, as it was named.
-  var current: String?
+  private var current: String?
+  /// Where `/preset/next` goes on: also a preset that could not be loaded, or nobody would get past it.
+  private var cursor: String?
 
   init(engine: Engine, library: PresetLibrary) throws(EngineError) {
     self.engine = engine
     self.library = library
     files = try SerialThread(name: "presets")
+  }
+
+  /// The rack begins with this preset.
+  func begin(with name: String) {
+    current = name
+    files.run { self.cursor = name }
   }
 
   func register(_ router: CommandRouter) {
@@ -29,14 +37,13 @@ final class PresetCommands: @unchecked Sendable {
     case "/preset/load":
       try request.expect(1...1, "NAME or PATH")
       let name = try request.text(0, "the preset")
-      return .alone { completion in self.load({ () throws(EngineError) in name }, completion) }
+      return .alone { completion in self.load({ _ throws(EngineError) in name }, completion) }
     case "/preset/next", "/preset/previous":
       try request.expect(0...0, "nothing")
       let isNext = request.address == "/preset/next"
       return .alone { [self] completion in
-        let now = current
         load(
-          { [library] () throws(EngineError) in
+          { [library] now throws(EngineError) in
             try isNext ? library.next(after: now).name : library.previous(before: now).name
           }, completion)
       }
@@ -60,13 +67,14 @@ final class PresetCommands: @unchecked Sendable {
 
   /// The old graph sounds until the new one is there; a preset that is refused changes nothing.
   private func load(
-    _ choose: @escaping @Sendable () throws(EngineError) -> String,
+    _ choose: @escaping @Sendable (_ now: String?) throws(EngineError) -> String,
     _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
   ) {
     files.run { [self] in
       let result: Result<(String, GraphDescription), EngineError>
       do throws(EngineError) {
-        let name = try choose()
+        let name = try choose(cursor)
+        cursor = name
         let preset = try library.load(name, catalog: engine.catalog)
         result = .success((name, preset.graph(catalog: engine.catalog)))
       } catch {
@@ -94,12 +102,13 @@ final class PresetCommands: @unchecked Sendable {
       do throws(EngineError) {
         let preset = Preset(name: name, graph: graph, catalog: engine.catalog)
         let entry = try library.save(preset, as: name, catalog: engine.catalog)
+        cursor = entry.name
         result = .success([.string(entry.name), .string(entry.path)])
       } catch {
         result = .failure(error)
       }
       engine.executor.schedule(after: 0) { [self] in
-        if case .success = result { current = name }
+        if case .success(let values) = result, case .string(let saved)? = values.first { current = saved }
         completion(result)
       }
     }

@@ -54,7 +54,7 @@ final class Rack: @unchecked Sendable {
     if let preset {
       do throws(EngineError) {
         try engine.hereThrowing { engine throws(EngineError) in try engine.perform(.load(preset.graph)) }
-        presets.current = preset.name
+        presets.begin(with: preset.name)
       } catch {
         throw CommandError(.badData, error.message)
       }
@@ -88,7 +88,10 @@ final class Rack: @unchecked Sendable {
     case .configurationChanged(let cause, let old, let new, _):
       announcer.log("\(cause) \(old) -> \(new)")
       if cause == "sampleRate" { players.followRate() }
-    case .graphChanged(let change, let name): players.follow(change, name)
+    case .graphChanged(let change, let name):
+      players.follow(change, name, isReplaying: engine.here { $0.isReplaying })
+    case .retrying(let attempt, let wait):
+      announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
     case .nonFinite(let node): announcer.logLimited("node '\(node)' gave samples that are not finite: silenced, reset")
     default: break
     }

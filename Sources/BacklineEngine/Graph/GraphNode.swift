@@ -97,4 +97,16 @@ enum GraphEdit {
   case connect(ConnectionSpecification)
   case disconnect(ConnectionSpecification)
   case setPorts(PortLayout)
+
+  /// What to tell of it where it is an undo or a redo.
+  var change: (kind: EngineEvent.GraphChange, name: String)? {
+    switch self {
+    case .add(let node): (.added, node.name)
+    case .remove(let name): (.removed, name)
+    case .rename(let name, let new): (.renamed, "\(name) \(new)")
+    case .connect(let connection): (.connected, "\(connection.from) \(connection.to)")
+    case .disconnect(let connection): (.disconnected, "\(connection.from) \(connection.to)")
+    case .setPorts: nil
+    }
+  }
 }

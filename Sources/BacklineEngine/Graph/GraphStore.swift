@@ -29,8 +29,6 @@ struct GraphStore: @unchecked Sendable {
   var byName: [String: Int32] = [:]
   var ports = PortLayout.stereo
   var ghosts: [Ghost] = []
-  /// The JACK side as it was laid out before, while connections to it fade out.
-  private(set) var formerSides: [Int32] = []
   var unsettled: [Unsettled] = []
   /// Connections made since the last plan, not yet faded in.
   var newEdges: [Int32] = []
@@ -42,56 +40,13 @@ struct GraphStore: @unchecked Sendable {
   /// The nodes in the order of their names' creation, for lists.
   var liveCount = 0
   private var channelOffsets: [String: Int32] = [:]
-  private var sideOffsets: [[Int32]: Int32] = [:]
 
   init() {
     for _ in 0..<2 { nodes.append(nil) }
-    for side in [Topology.Side.input, .output] {
-      var entry = Topology.Node()
-      entry.side = side
-      _ = topology.insertNode(entry)
-    }
+    _ = topology.insertNode(Topology.Node())
+    _ = topology.insertNode(Topology.Node())
     byName = ["input": Topology.input, "output": Topology.output]
     setPorts(.stereo)
-  }
-
-  /// Lays out the buses of the JACK side. Connections that are on their way out keep the layout that they were made for.
-  mutating func setPorts(_ ports: PortLayout) {
-    self.ports = ports
-    for slot in [Topology.input, Topology.output] where !topology.isUnconnected(slot) {
-      var former = topology.nodes[Int(slot)]
-      former.firstIncoming = Topology.none
-      former.lastIncoming = Topology.none
-      former.firstOutgoing = Topology.none
-      former.isGhost = true
-      let new = topology.insertNode(former)
-      while nodes.count <= Int(new) { nodes.append(nil) }
-      topology.moveEdges(from: slot, to: new)
-      formerSides.append(new)
-    }
-    topology.nodes[0].channels = side(ports.inputs)
-    topology.nodes[0].outputBusCount = Int32(ports.inputs.count)
-    topology.nodes[1].channels = side(ports.outputs)
-    topology.nodes[1].inputBusCount = Int32(ports.outputs.count)
-  }
-
-  /// Where the channel counts of these buses of ports stand.
-  private mutating func side(_ buses: [[String]]) -> Int32 {
-    let counts = buses.map { Int32($0.count) }
-    if let offset = sideOffsets[counts] { return offset }
-    let offset = Int32(topology.channelCounts.count)
-    topology.channelCounts.append(contentsOf: counts)
-    sideOffsets[counts] = offset
-    return offset
-  }
-
-  /// Forgets former layouts that nothing is connected to any more.
-  mutating func endFormerSides() {
-    for slot in formerSides where topology.isUnconnected(slot) {
-      topology.removeNode(slot)
-      isDirty = true
-    }
-    formerSides = formerSides.filter { topology.nodes[Int($0)].isUsed }
   }
 
   /// Where the channel counts of a unit's buses stand.

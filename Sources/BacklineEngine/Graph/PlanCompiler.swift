@@ -17,8 +17,6 @@ struct PlanCompiler {
   /// The JACK input buses whose sound reaches a node, one bit each, and those that reach each JACK output bus.
   private var reach: [UInt64]
   private(set) var outputReach: [UInt64] = []
-  /// The host's outputs that the plan writes; the rest are silent.
-  private var writtenOutputs = 0
 
   private init(_ topology: Topology) {
     self.topology = topology
@@ -177,25 +175,22 @@ struct PlanCompiler {
 
   /// All of a node's connections are there: renders it.
   private mutating func finish(_ slot: Int32) {
-    switch topology.nodes[Int(slot)].side {
-    case .input: finishInput(slot)
-    case .output: finishOutput(slot)
-    case .none: finishNode(slot)
+    switch slot {
+    case Topology.input: finishInput()
+    case Topology.output: finishOutput()
+    default: finishNode(slot)
     }
     while let last = pending.last, last.target == slot { pending.removeLast() }
   }
 
-  private mutating func finishInput(_ slot: Int32) {
-    var port: Int32 = 0
-    for bus in 0..<topology.nodes[Int(slot)].outputBusCount {
-      let channels = topology.outputChannels(slot, bus)
-      let new = newBus(channels)
-      if bus == 0 { firstBus[Int(slot)] = new }
+  private mutating func finishInput() {
+    for (bus, ports) in topology.inputBuses.enumerated() {
+      let new = newBus(Int(ports.channelCount))
+      if bus == 0 { firstBus[0] = new }
       var step = RenderStep(.input)
       step.target = new
-      step.firstInput = port
+      step.firstInput = ports.firstPort
       steps.append(step)
-      port += Int32(channels)
     }
   }
 
@@ -208,35 +203,23 @@ struct PlanCompiler {
     return nil
   }
 
-  /// The present layout writes its ports; former ones add to them.
-  private mutating func finishOutput(_ slot: Int32) {
-    var port: Int32 = 0
-    let busCount = topology.nodes[Int(slot)].inputBusCount
-    let isPresent = slot == Topology.output
-    if isPresent { findOutputReach(busCount) }
-    for bus in 0..<busCount {
-      let channels = topology.inputChannels(slot, bus)
+  private mutating func finishOutput() {
+    outputReach = topology.outputBuses.indices.map { bus in
+      topology.incoming(Topology.output).reduce(0) { mask, index in
+        let edge = topology.edges[Int(index)]
+        let counts = Int(edge.targetBus) == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
+        return counts ? mask | reachOf(edge) : mask
+      }
+    }
+    for (bus, ports) in topology.outputBuses.enumerated() {
       var step = RenderStep(.output)
-      step.isFirst = isPresent
-      step.firstInput = port
-      step.outputCount = Int32(channels)
-      if let source = broughtBus(slot, bus) {
+      step.firstInput = ports.firstPort
+      step.outputCount = ports.channelCount
+      if let source = broughtBus(Topology.output, Int32(bus)) {
         step.source = source
         use(source)
       }
-      if isPresent || step.source >= 0 { steps.append(step) }
-      port += Int32(channels)
-    }
-    if isPresent { writtenOutputs = Int(port) }
-  }
-
-  private mutating func findOutputReach(_ busCount: Int32) {
-    outputReach = (0..<busCount).map { bus in
-      topology.incoming(Topology.output).reduce(0) { mask, index in
-        let edge = topology.edges[Int(index)]
-        let counts = edge.targetBus == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
-        return counts ? mask | reachOf(edge) : mask
-      }
+      steps.append(step)
     }
   }
 
@@ -317,8 +300,7 @@ struct PlanCompiler {
       }
     }
     return RenderPlan(
-      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, writtenOutputs: writtenOutputs,
-      steps: steps, busChannels: channels,
+      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: steps, busChannels: channels,
       isBusConnected: isBusConnected, channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable,
       actions: actions,
       mostInputs: mostInputs)

@@ -8,8 +8,6 @@ struct Topology {
   static let output: Int32 = 1
   static let none: Int32 = -1
 
-  enum Side: UInt8, BitwiseCopyable { case none, input, output }
-
   struct Node: BitwiseCopyable {
     var state: UnsafeMutablePointer<NodeState>?
     var firstIncoming = Topology.none
@@ -26,8 +24,6 @@ struct Topology {
     var isStreaming = false
     /// Removed, but still ringing out.
     var isGhost = false
-    /// The JACK side, as it is or as it was before it was laid out anew.
-    var side = Side.none
   }
 
   struct Edge: BitwiseCopyable {
@@ -60,8 +56,14 @@ struct Topology {
   var nodes: ContiguousArray<Node> = []
   var edges: ContiguousArray<Edge> = []
   var channelCounts: ContiguousArray<Int32> = []
+  /// The buses of the JACK side: those of the present layout first, by their numbers, then those of earlier layouts whose
+  /// connections still fade out.
+  var inputBuses: ContiguousArray<PortBus> = []
+  var outputBuses: ContiguousArray<PortBus> = []
   private var freeNodes: [Int32] = []
   private var freeEdges: [Int32] = []
+  /// Memory for walks, shared by copies: what is in it means nothing between two walks.
+  private let search = PathSearch()
   /// The nodes with latency: none of them, and alignment is not looked at.
   private(set) var latentCount = 0
   private(set) var edgeCount = 0
@@ -92,17 +94,14 @@ struct Topology {
   }
 
   func outputChannels(_ slot: Int32, _ bus: Int32) -> Int {
-    Int(channelCounts[Int(nodes[Int(slot)].channels + bus)])
+    if slot == Self.input { return Int(inputBuses[Int(bus)].channelCount) }
+    return Int(channelCounts[Int(nodes[Int(slot)].channels + bus)])
   }
 
   func inputChannels(_ slot: Int32, _ bus: Int32) -> Int {
+    if slot == Self.output { return Int(outputBuses[Int(bus)].channelCount) }
     let node = nodes[Int(slot)]
     return Int(channelCounts[Int(node.channels + node.outputBusCount + (node.isStreaming ? 0 : bus))])
-  }
-
-  /// True for a node that no connection names, not even one that fades out.
-  func isUnconnected(_ slot: Int32) -> Bool {
-    nodes[Int(slot)].firstIncoming < 0 && nodes[Int(slot)].firstOutgoing < 0
   }
 
   // MARK: Edges
@@ -153,20 +152,6 @@ struct Topology {
       nodes[Int(edge.source)].firstOutgoing = edge.nextOutgoing
     }
     if edge.nextOutgoing >= 0 { edges[Int(edge.nextOutgoing)].previousOutgoing = edge.previousOutgoing }
-  }
-
-  /// Hands all connections at one end of a node to another node.
-  mutating func moveEdges(from old: Int32, to new: Int32) {
-    for index in outgoing(old) {
-      unlinkOutgoing(index)
-      edges[Int(index)].source = new
-      linkOutgoing(index)
-    }
-    for index in incoming(old) {
-      unlinkIncoming(index)
-      edges[Int(index)].target = new
-      linkIncoming(index)
-    }
   }
 
   /// Incoming connections are in the order of their buses, so that sums always have the same order.
@@ -243,7 +228,7 @@ struct Topology {
   /// Connections on their way out, and those of nodes that only ring out, count only when `includingLeaving`.
   func path(from start: Int32, to goal: Int32, includingLeaving: Bool) -> [Int32]? {
     if start == goal { return [start] }
-    if nodes[Int(start)].firstOutgoing < 0 || nodes[Int(goal)].firstIncoming < 0 { return nil }
+    if !search.reaches(goal, from: start, includingLeaving: includingLeaving, self) { return nil }
     var previous = ContiguousArray(repeating: Topology.none, count: nodes.count)
     previous[Int(start)] = start
     var stack = [start]
@@ -252,8 +237,7 @@ struct Topology {
       while index >= 0 {
         let edge = edges[Int(index)]
         index = edge.nextOutgoing
-        if edge.isFeedback || (edge.isDeferred && includingLeaving) { continue }
-        if !includingLeaving && (edge.isLeaving || nodes[Int(edge.target)].isGhost) { continue }
+        if !counts(edge, includingLeaving: includingLeaving) { continue }
         if previous[Int(edge.target)] >= 0 { continue }
         previous[Int(edge.target)] = slot
         if edge.target == goal { return way(from: start, to: goal, previous) }
@@ -261,6 +245,12 @@ struct Topology {
       }
     }
     return nil
+  }
+
+  /// True for a connection that a ring may not be closed through.
+  func counts(_ edge: Edge, includingLeaving: Bool) -> Bool {
+    if edge.isFeedback { return false }
+    return includingLeaving ? !edge.isDeferred : !edge.isLeaving && !nodes[Int(edge.target)].isGhost
   }
 
   private func way(from start: Int32, to goal: Int32, _ previous: ContiguousArray<Int32>) -> [Int32] {

@@ -14,11 +14,12 @@ public final class CommandRouter: @unchecked Sendable {
   var table = ParameterTable()
   var transactions: [OSCPeer: OpenTransaction] = [:]
   /// Scheduled bundles by the frame that they were meant for, to report when they were taken.
-  var scheduled: [Int64: String] = [:]
+  var scheduled: [Int64: [String]] = [:]
   var heldBundles = 0
   var tempo = TapTempo()
 
   var hasReadings = false
+  var isReadingPlanned = false
 
   /// Commands that were refused; answers and events that came in and were passed over.
   public internal(set) var refusedCommands = 0
@@ -40,7 +41,7 @@ public final class CommandRouter: @unchecked Sendable {
     self.version = version
     let reader = ReadingSampler()
     subscriptions = SubscriptionDriver(
-      executor: engine.executor, sample: { reader.sample($0) }, deliver: { server.send($0, to: $1) })
+      executor: engine.executor, sample: { reader.sample($0) }, deliver: { server.sendDirectly($0, to: $1) })
     reader.router = self
     registerSystem()
     registerGraph()
@@ -54,7 +55,7 @@ public final class CommandRouter: @unchecked Sendable {
     } onPeerGone: { [weak self] peer in
       guard let self else { return }
       subscriptions.remove(peer)
-      transactions[peer] = nil
+      if let open = transactions.removeValue(forKey: peer) { engine.executor.cancel(open.timer) }
       for sender in server.replyPorts.remove(answeredAt: peer) { subscriptions.remove(sender) }
     }
     engine.here { engine in
@@ -100,10 +101,10 @@ public final class CommandRouter: @unchecked Sendable {
     do throws(EngineError) {
       request = try self.request(message, peer)
     } catch {
-      refuse(error, message.address, nil, peer)
+      refuse(error, message.address, message.arguments.first.flatMap(Self.id), peer)
       return
     }
-    if isEvent(request.address) {
+    if isEvent(request) {
       ignoredAnswers += 1
       return
     }
@@ -116,17 +117,25 @@ public final class CommandRouter: @unchecked Sendable {
     guard message.address == "/id" else {
       return OSCRequest(address: message.address, arguments: message.arguments, peer: peer, id: nil)
     }
+    guard let first = message.arguments.first, let id = Self.id(first) else {
+      throw EngineError(
+        .wrongType, "/id: an id is a whole number, or a string of at most \(OSCLimits.idBytes) bytes")
+    }
     guard message.arguments.count >= 2, case .string(let address) = message.arguments[1], address.hasPrefix("/"),
       address != "/id"
     else {
       throw EngineError(.wrongType, "/id takes an id, an address as a string, and that command's arguments")
     }
-    switch message.arguments[0] {
-    case .int32, .int64, .string, .symbol: break
-    default: throw EngineError(.wrongType, "/id: an id is a whole number or a string")
+    return OSCRequest(address: address, arguments: Array(message.arguments.dropFirst(2)), peer: peer, id: id)
+  }
+
+  /// An argument as an id, where it can be one.
+  private static func id(_ argument: OSCArgument) -> OSCArgument? {
+    switch argument {
+    case .int32, .int64: argument
+    case .string(let text), .symbol(let text): text.utf8.count <= OSCLimits.idBytes ? argument : nil
+    default: nil
     }
-    return OSCRequest(
-      address: address, arguments: Array(message.arguments.dropFirst(2)), peer: peer, id: message.arguments[0])
   }
 
   /// One command on its own.
@@ -134,6 +143,10 @@ public final class CommandRouter: @unchecked Sendable {
     do throws(EngineError) {
       switch try action(for: request, scope()) {
       case .change(let commands, let reply, let feedback):
+        if reply == nil, isEcho(request, feedback) {
+          ignoredAnswers += 1
+          return
+        }
         try perform(commands)
         tell(feedback, by: request.peer)
         if let reply { answer(request, reply) } else if request.id != nil { answer(request, []) }
@@ -166,9 +179,19 @@ public final class CommandRouter: @unchecked Sendable {
     }
   }
 
+  /// True where a subscriber only sends back what it was told, of whatever numeric type.
+  private func isEcho(_ request: OSCRequest, _ feedback: [CommandAction.Feedback]) -> Bool {
+    guard request.id == nil, feedback.count == 1, let told = feedback.first, told.address == request.address else {
+      return false
+    }
+    return subscriptions.isEcho([told.value], at: told.address, from: destination(request.peer))
+  }
+
   func scope() -> NameScope {
     NameScope(catalog: engine.catalog) { [engine] name in
-      engine.here { engine in (try? engine.node(name))?.description }
+      engine.here { engine in (try? engine.node(name)).map { NameScope.Node($0, engine) } }
+    } list: { [engine] in
+      engine.here { engine in engine.nodes.map { NameScope.Node($0, engine) } }
     }
   }
 
@@ -184,23 +207,25 @@ public final class CommandRouter: @unchecked Sendable {
       .unknownAddress, "there is no address '\(request.address)'" + (near.map { ": did you mean '\($0)'?" } ?? ""))
   }
 
-  /// An address that only we send.
-  private func isEvent(_ address: String) -> Bool {
-    switch address {
-    case "/engine/configuration", "/graph/changed", "/late", "/taken": true
-    default: false
+  /// What only we send, sent back by a controller. With an id it is a command, though one that nobody knows.
+  func isEvent(_ request: OSCRequest) -> Bool {
+    if request.id != nil { return false }
+    switch request.address {
+    case "/engine/configuration", "/graph/changed", "/late", "/taken": return true
+    case "/engine/state": return !request.arguments.isEmpty
+    default: return false
     }
   }
 
   // MARK: Answers
 
   func answer(_ request: OSCRequest, _ values: [OSCArgument]) {
-    server.sendReply(values, for: request.address, id: request.id, to: destination(request.peer))
+    server.sendReply(values, for: request.address, id: request.id, to: request.peer)
   }
 
   func refuse(_ error: EngineError, _ address: String, _ id: OSCArgument?, _ peer: OSCPeer) {
     refusedCommands += 1
-    server.sendError(error, for: address, id: id, to: destination(peer))
+    server.sendError(error, for: address, id: id, to: peer)
   }
 
   // MARK: The fast path

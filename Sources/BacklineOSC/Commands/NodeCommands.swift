@@ -10,7 +10,7 @@ extension CommandRouter {
     }
     let name = parts[2], last = parts[3], form = parts.count == 5 ? parts[4] : nil
     if request.address.utf8.contains(where: { "*?[]{}".utf8.contains($0) }) {
-      return try patternAction(request, name: name, parameter: last, form: form)
+      return try patternAction(request, scope, name: name, parameter: last, form: form)
     }
     let unit = try scope.unit(name)
     if form == nil && last == "bypass" { return try bypass(request, name) }
@@ -108,9 +108,9 @@ extension CommandRouter {
 
   /// A pattern over nodes and parameters: sets all that match as one, or answers for each.
   private func patternAction(
-    _ request: OSCRequest, name: String, parameter: String, form: String?
+    _ request: OSCRequest, _ scope: NameScope, name: String, parameter: String, form: String?
   ) throws(EngineError) -> CommandAction {
-    let matches = try self.matches(name: name, parameter: parameter)
+    let matches = try self.matches(scope, name: name, parameter: parameter)
     if matches.isEmpty { throw EngineError(.unknownAddress, "nothing matches '\(request.address)'") }
     let address = form.map { "/\($0)" } ?? ""
     if request.arguments.isEmpty {
@@ -150,7 +150,9 @@ extension CommandRouter {
   }
 
   /// The parameters whose addresses match, part by part, so that no pattern reaches across a `/`.
-  private func matches(name: String, parameter: String) throws(EngineError) -> [Match] {
+  private func matches(
+    _ scope: NameScope, name: String, parameter: String
+  ) throws(EngineError) -> [Match] {
     let names: OSCPattern, parameters: OSCPattern
     do {
       names = try OSCPattern("/" + name)
@@ -158,16 +160,13 @@ extension CommandRouter {
     } catch {
       throw EngineError(.unknownAddress, "'\(name)/\(parameter)' is no pattern: \(error)")
     }
-    return engine.here { engine in
-      engine.nodes.filter { names.matches("/" + $0.name) }.flatMap { node in
-        (0..<engine.valueCount(of: node)).compactMap { index in
-          guard let description = node.description.parameter(at: index), parameters.matches("/" + description.name)
-          else {
-            return nil
-          }
-          return Match(
-            address: "/node/\(node.name)/\(description.name)", node: node.name, index: index, parameter: description)
+    return scope.nodes.filter { names.matches("/" + $0.name) }.flatMap { node in
+      (0..<node.parameterCount).compactMap { index in
+        guard let description = node.unit.parameter(at: index), parameters.matches("/" + description.name) else {
+          return nil
         }
+        return Match(
+          address: "/node/\(node.name)/\(description.name)", node: node.name, index: index, parameter: description)
       }
     }
   }

@@ -35,6 +35,8 @@ public struct OSCRequest: Sendable {
     guard let number = number(arguments[index]) else {
       throw EngineError(.wrongType, "\(address): \(what) has to be a whole number")
     }
+    // Why not by way of a Double: a 64-bit frame may have more digits than one holds.
+    if case .int64(let value) = arguments[index] { return Int(value) }
     guard let integer = Int(exactly: number) else {
       throw EngineError(.wrongType, "\(address): \(what) has to be a whole number, not \(number)")
     }

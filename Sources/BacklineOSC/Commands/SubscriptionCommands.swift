@@ -17,7 +17,7 @@ extension CommandRouter {
       return .special { [self] () throws(EngineError) in
         let peer = destination(request.peer)
         try subscriptions.subscribe(peer, to: pattern, milliseconds: milliseconds)
-        followReadings(force: true)
+        readNow()
         answer(request, [.string(pattern.text), .int32(Int32(milliseconds))])
         tellValues(matching: pattern, to: peer)
       }
@@ -49,11 +49,13 @@ extension CommandRouter {
   /// Sends the present values under a pattern, once.
   private func tellValues(matching pattern: OSCPattern, to peer: OSCPeer) {
     for address in valueAddresses() where pattern.matches(address) {
-      if let values = currentValues(address) { server.send(OSCMessage(address, values), to: peer) }
+      guard let values = currentValues(address) else { continue }
+      server.sendDirectly(OSCMessage(address, values), to: peer)
+      subscriptions.told(values, at: address, to: peer)
     }
     let state = engine.here { $0.state }
     if pattern.matches("/engine/state") {
-      server.send(OSCMessage("/engine/state", .string(state.name), .string(state.cause)), to: peer)
+      server.sendDirectly(OSCMessage("/engine/state", .string(state.name), .string(state.cause)), to: peer)
     }
   }
 
@@ -84,9 +86,19 @@ extension CommandRouter {
     }
   }
 
-  /// Keeps the list of addresses that change by themselves in step with the graph.
-  func followReadings(force: Bool = false) {
-    if subscriptions.table.isEmpty { return }
+  /// Has the list of addresses that change by themselves follow the graph, once for all changes of one turn.
+  private func followReadings() {
+    if subscriptions.table.isEmpty || isReadingPlanned { return }
+    isReadingPlanned = true
+    engine.executor.schedule(after: 0) { [weak self] in
+      guard let self else { return }
+      isReadingPlanned = false
+      readNow()
+    }
+  }
+
+  /// Lists the addresses that change by themselves.
+  private func readNow() {
     let readings = engine.here { engine in
       engine.nodes.flatMap { node in
         node.description.parameters.filter(\.isReadOnly).map { "/node/\(node.name)/\($0.name)" }
@@ -125,7 +137,7 @@ extension CommandRouter {
           "/engine/configuration", .string(cause), .int32(Int32(old)), .int32(Int32(new)), .int32(Int32(epoch))))
     case .taken(let wanted, let late):
       tellTaken(wanted: wanted, late: late)
-    case .nonFinite:
+    case .nonFinite, .retrying:
       break
     }
   }

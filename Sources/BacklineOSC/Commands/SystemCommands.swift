@@ -50,7 +50,6 @@ extension CommandRouter {
 
   private func registerEngine() {
     on("/engine/state") { [engine] request, _ throws(EngineError) in
-      // What we send to subscribers has two arguments; a controller that sends it back asks for nothing.
       try request.expect(0...0, "nothing")
       return .answer { () throws(EngineError) in
         let state = engine.here { $0.state }
@@ -95,9 +94,13 @@ extension CommandRouter {
         throw EngineError(.outOfRange, "/tempo: beats a minute are 20 to 999, not \(beats)")
       }
       return .alone { completion in
-        self.tempo.set(beats)
-        self.subscriptions.changed("/tempo", to: [.double(beats)], by: self.destination(request.peer))
-        completion(.success([.double(beats)]))
+        let peer = self.destination(request.peer)
+        // A controller that sends back what it was told must not set a tempo back that has moved on.
+        if !self.subscriptions.isEcho(request.arguments, at: "/tempo", from: peer) {
+          self.tempo.set(beats)
+          self.subscriptions.changed("/tempo", to: [.double(beats)], by: peer)
+        }
+        completion(.success([.double(self.tempo.beatsPerMinute)]))
       }
     }
     on("/tempo/tap") { [self] request, _ throws(EngineError) in

@@ -37,6 +37,11 @@ public final class SubscriptionDriver: @unchecked Sendable {
     if isRoundDue { update() }
   }
 
+  /// A peer has been told a value outside of the rounds; see `SubscriptionTable.told`.
+  public func told(_ values: [OSCArgument], at address: String, to peer: OSCPeer) {
+    table.told(values, at: address, to: peer, now: now())
+  }
+
   /// True where a peer only sends back what it has just been told; see `SubscriptionTable.isEcho`.
   public func isEcho(_ values: [OSCArgument], at address: String, from peer: OSCPeer) -> Bool {
     !table.isEmpty && table.isEcho(values, at: address, from: peer, now: now())

@@ -125,6 +125,16 @@ public final class SubscriptionTable {
     return isRoundDue
   }
 
+  /// A peer has been told a value outside of the rounds: what it sends back of it is an echo, and it need not be told again.
+  public func told(_ values: [OSCArgument], at address: String, to peer: OSCPeer, now: Int64) {
+    guard let interest = interests(in: address).first(where: { $0.subscription.peer == peer }) else { return }
+    interest.learn(values, toldAt: now)
+    let readings = interest.subscription.readings
+    if let index = readings.firstIndex(where: { $0.address == address }) {
+      interest.subscription.readings[index].last = values
+    }
+  }
+
   /// True where a peer only sends back what it has just been told, as some controllers do. Taken for a command, such an
   /// echo would set a value back that another has moved on meanwhile.
   public func isEcho(_ values: [OSCArgument], at address: String, from peer: OSCPeer, now: Int64) -> Bool {

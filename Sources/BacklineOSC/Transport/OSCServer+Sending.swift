@@ -7,8 +7,12 @@ extension OSCServer {
   /// Never waits. What has no room is lost and counted on UDP; on TCP it waits for the reader, up to a limit, at which the
   /// connection ends. A message too long for the peer is answered by an error that says so.
   public func send(_ message: OSCMessage, to peer: OSCPeer) {
+    sendDirectly(message, to: replyPorts.destination(for: peer))
+  }
+
+  /// Sends a message to a destination itself, whatever reply port one who sends from there has named for its own answers.
+  public func sendDirectly(_ message: OSCMessage, to destination: OSCPeer) {
     if !isOpen { return }
-    let destination = replyPorts.destination(for: peer)
     do throws(OSCEncodingError) {
       send(try encoder.encode(message, limit: destination.packetLimit), directlyTo: destination)
     } catch {
@@ -88,7 +92,7 @@ extension OSCServer {
     let advice = destination.isStream ? "" : "; ask for a page with FIRST COUNT, or over TCP"
     let error = EngineError(.limitReached, "\(reason)\(advice)")
     // The address may be what was too long.
-    let shortened = address.utf8.count <= 256 ? address : "\(address.prefix(64))..."
+    let shortened = OSCReply.shortened(address, to: 256)
     let instead = OSCReply.error(to: shortened, id: hasID ? message.arguments.first : nil, error)
     if let bytes = try? encoder.encode(instead, limit: destination.packetLimit) {
       send(bytes, directlyTo: destination)

@@ -18,6 +18,10 @@ public enum OSCLimits {
   public static let patternsPerSubscriber = 64
   /// The most bytes of an address pattern.
   public static let patternBytes = 1024
+  /// The most bytes of an error's message; what it quotes may be longer.
+  public static let errorMessageBytes = 1024
+  /// The most bytes of a command's id.
+  public static let idBytes = 256
   /// The least and the longest interval of feedback, in milliseconds.
   public static let feedbackMilliseconds = 5...60_000
 }

@@ -1,0 +1,26 @@
+import BacklineTestSupport
+import Testing
+
+extension JACKRackTests {
+  /// Runs a measurement until it has not been disturbed: neither the server nor the rack was late meanwhile, as a machine that
+  /// has other things to do may make them.
+  ///
+  /// Lateness of the rack's own making shows all the same, since it would disturb every attempt.
+  func undisturbed<Result>(
+    _ rack: JACKRack, attempts: Int = 8, _ measure: () async throws -> Result
+  ) async throws -> Result {
+    for _ in 0..<attempts {
+      let before = try rack.lateness()
+      let result = try await measure()
+      if try rack.lateness() == before { return result }
+    }
+    throw Disturbed(attempts: attempts, lateness: try rack.lateness())
+  }
+}
+
+/// No attempt at a measurement was free of late cycles.
+struct Disturbed: Error {
+  let attempts: Int
+  /// The rack's own late cycles, and the server's.
+  let lateness: [Int]
+}

@@ -1,0 +1,67 @@
+import BacklineEngine
+import BacklineTestSupport
+import CBackline
+import Testing
+
+extension JACKRackTests {
+  /// Decaying bursts of noise and tone with pauses between them, of two seconds.
+  private static func material() -> [Float] {
+    let noise = Signals.noise(frames: 96_000, amplitude: 0.6, seed: 7)
+    let tone = Signals.sine(441, frames: 96_000, amplitude: 0.3)
+    return (0..<96_000).map { frame in
+      let into = Float(frame % 19_200)
+      return into > 14_400 ? 0 : (noise[frame] + tone[frame]) * max(0, 1 - into / 14_400)
+    }
+  }
+
+  @Test(
+    "a file played into a preset's input through JACK comes out as the same graph renders it in process",
+    arguments: ["clean-channel", "podcast-voice", "vocal", "ambient"], [16, 64, 1024])
+  func sameAsInProcess(preset: String, period: Int) async throws {
+    let files = try JACKRackFiles()
+    let input = try JACKRackFiles.samples(of: try files.wave("input.wav", Self.material()))
+    let graph = try JACKRackFiles.shipped(preset)
+    let inputPorts = graph.ports.inputs.flatMap { $0 }, outputPorts = graph.ports.outputs.flatMap { $0 }
+    var recorded: [[Float]] = []
+    try await JACKServer.with(period: period) { _ in
+      let rack = try JACKRack([preset, "--connect", "none"])
+      let source = try JACKTestClient("source", outputs: inputPorts.count)
+      let recorder = try JACKTestClient("recorder", inputs: outputPorts.count + 1)
+      recorded = try await undisturbed(rack) {
+        let take = try recorder.startRecording(
+          from: outputPorts.map { "rack:\($0)" } + ["source:out_1"], frames: input.count + 24_000)
+        try source.play(inputPorts.map { _ in input }, into: inputPorts.map { "rack:\($0)" })
+        return try await take.samples()
+      }
+      source.close()
+      recorder.close()
+      #expect(try rack.quit() == 0)
+    }
+    // The recorder heard the source beside the rack, so it is known when the input began.
+    let start = try #require(recorded.last?.firstIndex { $0 != 0 }) - (input.firstIndex { $0 != 0 } ?? 0)
+    let length = min(input.count, (recorded.last?.count ?? 0) - start)
+    let heard = recorded.dropLast().map { Array($0[start..<start + length]) }
+    var differences: [Float] = []
+    // The input began at the edge of a period, which is one of a quantum (32 frames) or, at 16 frames, the middle of one.
+    for phase in stride(from: 0, to: 32, by: min(32, period)) {
+      let expected = try await render(graph, input, silence: 4_800 + phase)
+      differences.append(
+        zip(heard, expected).map { zip($0, $1).reduce(0) { max($0, abs($1.0 - $1.1)) } }.max() ?? .infinity)
+    }
+    #expect(Signals.rms(heard[0]) > 0.01)
+    #expect(try #require(differences.min()) <= 1e-6, "\(differences)")
+  }
+
+  /// What the graph makes of `input`, after some silence that is not returned.
+  private func render(_ graph: GraphDescription, _ input: [Float], silence: Int) async throws -> [[Float]] {
+    let harness = try await EngineHarness(ports: graph.ports)
+    try await harness.perform([.load(graph)])
+    let inputCount = graph.ports.inputs.flatMap { $0 }.count, outputCount = graph.ports.outputs.flatMap { $0 }.count
+    // To the edge of a quantum, and past all fades.
+    let lead = silence + (32 - harness.frame % 32) % 32
+    _ = harness.render(
+      [[Float]](repeating: [Float](repeating: 0, count: lead), count: inputCount), outputs: outputCount)
+    await harness.settle()
+    return harness.render([[Float]](repeating: input, count: inputCount), outputs: outputCount)
+  }
+}
