@@ -241,7 +241,7 @@ extension Engine {
     let count =
       slot == Topology.input ? store.ports.inputs.count : Int(store.topology.nodes[Int(slot)].outputBusCount)
     if count == 0 { throw EngineError(.formatMismatch, "'\(end.node)' has no output") }
-    if bus >= count {
+    if bus < 0 || bus >= count {
       throw EngineError(.outOfRange, "'\(end.node)' has \(count) output bus(es), counted from 0: there is no \(bus)")
     }
     return Int32(bus)
@@ -251,27 +251,21 @@ extension Engine {
     if slot == Topology.input {
       throw EngineError(.notAllowed, "'input' takes no sound from the graph: connect from it, not to it")
     }
-    let occupied = store.topology.incoming(slot).filter { store.topology.isLive($0) }
-      .map { Int(store.topology.edges[Int($0)].targetBus) }
     let entry = store.topology.nodes[Int(slot)]
     let fixed = slot == Topology.output ? store.ports.outputs.count : Int(entry.inputBusCount)
     let count = entry.isStreaming ? (store.nodes[Int(slot)]?.description.growingInputs ?? 0) : fixed
     if count == 0 { throw EngineError(.formatMismatch, "'\(end.node)' has no input") }
     var bus = end.bus ?? 0
     if entry.isStreaming && end.bus == nil {
-      if let last = occupied.last, last == occupied.count - 1 {
-        bus = occupied.count
-      } else {
-        while occupied.contains(bus) { bus += 1 }
-      }
+      bus = store.topology.firstFreeBus(slot)
       if bus >= count {
         throw EngineError(.limitReached, "'\(end.node)' has \(count) inputs at most, and all are taken")
       }
     }
-    if bus >= count {
+    if bus < 0 || bus >= count {
       throw EngineError(.outOfRange, "'\(end.node)' has \(count) input bus(es), counted from 0: there is no \(bus)")
     }
-    if occupied.contains(bus) {
+    if store.topology.isOccupied(slot, Int32(bus)) {
       throw EngineError(
         .alreadyConnected, "input \(bus) of '\(end.node)' is connected already: disconnect it first, or use a mixer")
     }

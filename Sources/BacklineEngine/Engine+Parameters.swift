@@ -122,7 +122,11 @@ extension Engine {
       group[index].serial = awaited.serial
       group[index].isContinued = index < group.count - 1
     }
-    scheduledSent += group.count { $0.frame != .min }
+    let scheduled = group.count { $0.frame != .min }
+    if scheduled > 0 {
+      scheduledSent += scheduled
+      planTidy()
+    }
     if backlog.isEmpty && core.pointee.send(together: group) {
       sentEvents += group.count
     } else {

@@ -13,12 +13,18 @@ extension Engine {
     collect()
     if store.isDirty { publish() }
     if !isRendering { takeInNow() }
-    if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty { planTidy() }
+    if hasLooseEnds { planTidy() }
     answerWaiters()
   }
 
   /// How long a stream of edits is gathered, in times of what the last publication cost, and at most, in nanoseconds.
   private static let gathering = (costs: Int64(3), most: Int64(1_000_000))
+
+  /// True while something will end by itself, or be taken at a frame of its own, that has to be looked for.
+  private var hasLooseEnds: Bool {
+    !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty
+      || (isRendering && offered.map { $0.frame != .min } ?? false)
+  }
 
   private func publish() {
     let begin = backline_now()
@@ -35,6 +41,7 @@ extension Engine {
       }
       if let back = core.pointee.retract() {
         carried = offered.actions
+        if wantedFrame == nil && offered.frame != .min { wantedFrame = offered.frame }
         release(back)
       }
       self.offered = nil
@@ -277,6 +284,8 @@ extension Engine {
   /// Draws out of the plan what has faded, rung out or settled.
   func tidy() {
     tidyTimer = nil
+    // Asked before the reports are taken in, for the last one may just be on its way.
+    let isExpecting = isRendering && scheduledWaiting > 0
     collect()
     sendBacklog()
     let now = core.pointee.currentFrame
@@ -290,9 +299,8 @@ extension Engine {
     if store.forgetOldPorts() { hosting.arePortsStale = true }
     if store.isDirty {
       flush()
-    } else if !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty {
-      planTidy()
     }
+    if isExpecting || hasLooseEnds { planTidy() }
   }
 
   /// Does what the tidying timer would do, now.

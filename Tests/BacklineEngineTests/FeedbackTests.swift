@@ -59,7 +59,8 @@ struct FeedbackTests {
       output += harness.render(both: Array(signal[part * 2400..<(part + 1) * 2400]))[0]
       await harness.settle()
     }
-    #expect(Signals.peak(output) > 0.45)
+    // The loop adds to the 0.25 that come in.
+    #expect(Signals.peak(output) > 0.4)
     #expect(Signals.largestStep(output) < 0.02)
   }
 }

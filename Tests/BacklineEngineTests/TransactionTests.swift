@@ -105,6 +105,16 @@ struct TransactionTests {
     #expect(harness.render(both: signal)[0] == signal)
   }
 
+  @Test("buses that cannot be are refused", arguments: [-1, 1, Int.max, Int.min])
+  func buses(bus: Int) async throws {
+    let engine = Engine()
+    try await engine.perform(.add(kind: "gain", name: "g", values: []))
+    for (from, to) in [(Endpoint("input", bus: bus), Endpoint("g")), (Endpoint("input"), Endpoint("g", bus: bus))] {
+      let error = await #expect(throws: EngineError.self) { try await engine.perform(.connect(from, to)) }
+      #expect(error?.code == .outOfRange)
+    }
+  }
+
   @Test("node 16385 is refused, and one can be added again when another has gone")
   func nodeLimit() async throws {
     let engine = Engine()

@@ -150,6 +150,6 @@ struct CommandLineOSCTests {
   @Test("text from a rack cannot steer the terminal")
   func control() {
     let line = OSCCommand.line(OSCMessage("/a\u{1B}", [.string("\u{1B}[2J"), .string("ü")]))
-    #expect(line == "/a\\u{1b} \"\\u001b[2J\" ü\n")
+    #expect(line == "/a\\u{1b} \"\\u001B[2J\" ü\n")
   }
 }

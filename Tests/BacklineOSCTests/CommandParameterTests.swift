@@ -131,14 +131,14 @@ struct CommandParameterTests {
       ])
     #expect(
       client.exchange("/node/?/gain") == [
-        .reply("/node/1/gain", 0.0), .reply("/node/2/gain", -24.0), .reply("/node/?/gain", 2),
+        .reply("/node/1/gain", 0.0), .reply("/node/2/gain", -20.0), .reply("/node/?/gain", 2),
       ])
     #expect(client.ask("/node/{1,x1}/gain", -3) == .reply("/node/{1,x1}/gain", 2))
     #expect(bench.value("1", "gain") == -3 && bench.value("x1", "gain") == -3 && bench.value("12", "gain") == 0)
     #expect(client.ask("/node/[!1-9]*/gai?/normalized", 1) == .reply("/node/[!1-9]*/gai?/normalized", 1))
     #expect(bench.value("x1", "gain") == 24)
     #expect(client.ask("/node/*/gain/ramp", -9, 0) == .reply("/node/*/gain/ramp", 4))
-    for none in ["/node/*", "/node/1/g", "/node/1/gainL*", "/node/*/*/gain", "/n*/1/gain", "/node/*/gain*/gain"] {
+    for none in ["/node/*", "/node/1/gainL*", "/node/*/*/gain", "/n*/1/gain", "/node/*/gain*/gain"] {
       #expect(client.code(none, -3) == "unknownAddress", "\(none)")
     }
   }

@@ -189,6 +189,27 @@ struct Topology {
     return found
   }
 
+  /// True when a connection that the user sees comes into the bus. Quick for the last buses.
+  func isOccupied(_ slot: Int32, _ bus: Int32) -> Bool {
+    var index = nodes[Int(slot)].lastIncoming
+    while index >= 0 && edges[Int(index)].targetBus >= bus {
+      if edges[Int(index)].targetBus == bus && isLive(index) { return true }
+      index = edges[Int(index)].previousIncoming
+    }
+    return false
+  }
+
+  /// The first input bus into which no connection comes that the user sees.
+  func firstFreeBus(_ slot: Int32) -> Int {
+    var free: Int32 = 0
+    var index = nodes[Int(slot)].firstIncoming
+    while index >= 0 && edges[Int(index)].targetBus <= free {
+      if edges[Int(index)].targetBus == free && isLive(index) { free += 1 }
+      index = edges[Int(index)].nextIncoming
+    }
+    return Int(free)
+  }
+
   /// The connections that leave a node.
   func outgoing(_ slot: Int32) -> [Int32] {
     var found: [Int32] = []

@@ -18,9 +18,8 @@ struct NameScope {
 
     init(_ node: Engine.NodeView, _ engine: isolated Engine) {
       let growing = engine.valueCount(of: node) - node.description.parameters.count
-      self.init(
-        name: node.name, unit: node.description,
-        inputCount: growing / max(1, node.description.inputParameters.count))
+      let perInput = max(1, node.description.inputParameters.count)
+      self.init(name: node.name, unit: node.description, inputCount: (growing + perInput - 1) / perInput)
     }
 
     /// How many parameters there are, those of growing inputs included.

@@ -43,7 +43,7 @@ extension CommandRouter {
   ) throws(EngineError) -> CommandAction {
     switch form {
     case nil:
-      if request.arguments.isEmpty { return ask(name, index) { valueArgument($0, parameter) } }
+      if request.arguments.isEmpty { return ask(name, parameter) { valueArgument($0, $1) } }
       try request.expect(1...1, "one value")
       return try set(request, name, index, parameter, ramp: nil)
     case "ramp":
@@ -54,7 +54,7 @@ extension CommandRouter {
       }
       return try set(request, name, index, parameter, ramp: seconds)
     case "normalized":
-      if request.arguments.isEmpty { return ask(name, index) { .float(parameter.normalized($0)) } }
+      if request.arguments.isEmpty { return ask(name, parameter) { .float($1.normalized($0)) } }
       try request.expect(1...1, "a number from 0 to 1")
       let travel = try request.real(0, "the fader's travel")
       if !(0...1).contains(travel) {
@@ -63,7 +63,7 @@ extension CommandRouter {
       return try set(.float(parameter.denormalized(Float(travel))), request, name, index, parameter, ramp: nil)
     case "text":
       try request.expect(0...0, "nothing: it asks for the value as a text")
-      return ask(name, index) { .string(parameter.text(for: $0)) }
+      return ask(name, parameter) { .string($1.text(for: $0)) }
     default:
       throw EngineError(
         .unknownAddress, "'\(request.address)': after a parameter come 'ramp', 'normalized' or 'text' only")
@@ -71,10 +71,18 @@ extension CommandRouter {
   }
 
   private func ask(
-    _ name: String, _ index: Int, _ form: @escaping (Float) -> OSCArgument
+    _ name: String, _ parameter: ParameterDescription, _ form: @escaping (Float, ParameterDescription) -> OSCArgument
   ) -> CommandAction {
     .answer { [engine] () throws(EngineError) in
-      [form(try engine.hereThrowing { engine throws(EngineError) in try engine.value(name, index) })]
+      let (value, parameter) = try engine.hereThrowing { engine throws(EngineError) in
+        // By name, for what came after it in the bundle may have made another unit of the node.
+        let unit = try engine.node(name).description
+        guard let index = unit.parameterIndex(named: parameter.name), let parameter = unit.parameter(at: index) else {
+          throw EngineError(.unknownParameter, "'\(name)' (\(unit.kind)) has no parameter '\(parameter.name)'")
+        }
+        return (try engine.value(name, index), parameter)
+      }
+      return [form(value, parameter)]
     }
   }
 

@@ -47,8 +47,9 @@ final class Interest {
   unowned let subscription: Subscription
   /// The values that the peer has: told to it, or set by it.
   private(set) var known: [OSCArgument]?
-  /// When they were told; `nil` where the peer has set them itself.
-  private(set) var toldAt: Int64?
+  /// What it has been told lately, with the times, oldest first: a controller that sends it all back may be some values behind.
+  private var lately: [(values: [OSCArgument], time: Int64)] = []
+  private static let mostLately = 64
   /// Newer values, to be told in the coming round.
   var waiting: [OSCArgument]?
   /// True while in the subscription's queue, where it stays until the round even if nothing waits any more, so that the
@@ -60,10 +61,17 @@ final class Interest {
     self.subscription = subscription
   }
 
-  /// The peer has these values now.
+  /// The peer has these values now: told to it at a time, or set by itself where there is none.
   func learn(_ values: [OSCArgument], toldAt: Int64?) {
     known = values
-    self.toldAt = toldAt
     waiting = nil
+    guard let toldAt else { return }
+    if lately.count == Self.mostLately { lately.removeFirst() }
+    lately.append((values, toldAt))
+  }
+
+  /// True where the peer has been told these values since a time.
+  func wasTold(_ values: [OSCArgument], since time: Int64) -> Bool {
+    lately.contains { $0.time >= time && $0.values == values }
   }
 }

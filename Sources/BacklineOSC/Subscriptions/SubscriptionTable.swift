@@ -138,10 +138,9 @@ public final class SubscriptionTable {
   /// True where a peer only sends back what it has just been told, as some controllers do. Taken for a command, such an
   /// echo would set a value back that another has moved on meanwhile.
   public func isEcho(_ values: [OSCArgument], at address: String, from peer: OSCPeer, now: Int64) -> Bool {
-    guard !subscriptions.isEmpty, let interest = interested[address]?.first(where: { $0.subscription.peer == peer }),
-      let toldAt = interest.toldAt
+    guard !subscriptions.isEmpty, let interest = interested[address]?.first(where: { $0.subscription.peer == peer })
     else { return false }
-    return now - toldAt <= Self.echoTime && interest.known == values
+    return interest.wasTold(values, since: now - Self.echoTime)
   }
 
   /// Something has happened: told at once, once to each peer that has a pattern for it.
