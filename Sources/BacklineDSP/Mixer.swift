@@ -31,6 +31,8 @@ public struct Mixer: ProcessingUnit, ~Copyable {
   /// True when the output buffers hold a sum of this block.
   private var hasSum = false
   private let strips = MixerStrips()
+  /// Frames for which the ramp of a strip may run: those that nobody hears go on all the same.
+  private var movingFrames: Int32 = 0
 
   public init(_ format: UnitFormat) {}
 
@@ -38,6 +40,7 @@ public struct Mixer: ProcessingUnit, ~Copyable {
   mutating func accumulate(_ bus: Int, isFirst: Bool, _ block: borrowing RenderBlock) {
     if isFirst { hasSum = false }
     guard let strip = strips.strip(bus) else { return }
+    strip.pointee.lastHeard = block.frame
     let count = Int(block.frameCount)
     var start = 0
     if block.inputs.unsafelyUnwrapped[0].isSilent {
@@ -73,6 +76,10 @@ public struct Mixer: ProcessingUnit, ~Copyable {
     let left = block.output(0, 0), right = block.output(0, 1)
     let count = Int(block.frameCount)
     var start = 0
+    if movingFrames > 0 {
+      strips.advanceUnheard(at: block.frame, by: count)
+      movingFrames &-= min(movingFrames, block.frameCount)
+    }
     if !hasSum {
       backline_zero(left, Int64(count))
       backline_zero(right, Int64(count))
@@ -103,6 +110,7 @@ public struct Mixer: ProcessingUnit, ~Copyable {
     } else if parameter >= first {
       let (bus, parameter) = (parameter &- first).quotientAndRemainder(dividingBy: MixerStrip.parameterCount)
       strips.strip(bus)?.pointee.set(parameter, to: value, over: rampFrames)
+      movingFrames = max(movingFrames, rampFrames)
     }
   }
 
@@ -110,6 +118,7 @@ public struct Mixer: ProcessingUnit, ~Copyable {
   mutating func reset() {
     outputVolume.settle()
     strips.settle()
+    movingFrames = 0
     hasSum = false
   }
 }

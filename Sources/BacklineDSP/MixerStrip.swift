@@ -6,6 +6,8 @@ struct MixerStrip {
 
   private var volume = Ramp(1)
   private var pan = Ramp(0)
+  /// The beginning of the last block in which the strip had an input.
+  var lastHeard = Int64.min
 
   var isSettled: Bool { @inline(__always) @_noLocks get { volume.isSettled && pan.isSettled } }
 

@@ -38,6 +38,17 @@ struct MixerStrips: ~Copyable {
     return pages[bus &>> 6].unsafelyUnwrapped + (bus & 63)
   }
 
+  /// Moves the strips on by `count` frames that had no input in the block at `frame`. Render thread.
+  @_noLocks
+  func advanceUnheard(at frame: Int64, by count: Int) {
+    for index in 0..<pageCount.load(ordering: .acquiring) {
+      let page = pages[index].unsafelyUnwrapped
+      for slot in 0..<Self.perPage where !page[slot].isSettled && page[slot].lastHeard != frame {
+        for _ in 0..<count { page[slot].advance() }
+      }
+    }
+  }
+
   /// Ends every ramp. Render thread.
   @_noLocks
   func settle() {

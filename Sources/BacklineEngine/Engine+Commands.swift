@@ -221,7 +221,10 @@ extension Engine {
         try edit(.disconnect(store.specification(index, map: maps[index])), &transaction)
       }
     }
-    for node in store.nodes.compactMap({ $0 }) { try edit(.remove(node.name), &transaction) }
+    // Sources first: what a node still has to say then goes through all that came after it.
+    for slot in store.topology.sourcesFirst() {
+      if let node = store.nodes[Int(slot)] { try edit(.remove(node.name), &transaction) }
+    }
     if description.ports != store.ports { try edit(.setPorts(description.ports), &transaction) }
     for node in description.nodes { try edit(.add(node), &transaction) }
     for connection in description.connections { try edit(.connect(connection), &transaction) }

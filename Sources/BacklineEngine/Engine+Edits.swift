@@ -135,12 +135,18 @@ extension Engine {
     let outgoing = store.topology.outgoing(node.slot).filter { store.topology.isLive($0) }
     let connections = Set(incoming + outgoing).sorted().map { store.specification($0, map: maps[$0]) }
     for index in incoming { leave(index) }
-    if node.description.inputs.isEmpty { for index in outgoing { leave(index) } }
+    for index in outgoing {
+      if node.description.inputs.isEmpty || store.topology.edges[Int(index)].isDeferred {
+        leave(index)
+      } else {
+        leaveLater(index)
+      }
+    }
     store.topology.nodes[Int(node.slot)].isGhost = true
     store.nodes[Int(node.slot)] = nil
     store.byName[name] = nil
     store.liveCount -= 1
-    store.ghosts.append(GraphStore.Ghost(slot: node.slot, node: node, deadline: nil))
+    store.ghosts.append(GraphStore.Ghost(slot: node.slot, node: node))
     store.isDirty = true
     // Undone in reverse: the node first, then its connections.
     for connection in connections.reversed() { transaction.inverse.append(.connect(connection)) }
@@ -240,7 +246,7 @@ extension Engine {
     let count =
       slot == Topology.input ? store.ports.inputs.count : Int(store.topology.nodes[Int(slot)].outputBusCount)
     if count == 0 { throw EngineError(.formatMismatch, "'\(end.node)' has no output") }
-    if bus >= count {
+    if bus < 0 || bus >= count {
       throw EngineError(.outOfRange, "'\(end.node)' has \(count) output bus(es), counted from 0: there is no \(bus)")
     }
     return Int32(bus)
@@ -250,27 +256,21 @@ extension Engine {
     if slot == Topology.input {
       throw EngineError(.notAllowed, "'input' takes no sound from the graph: connect from it, not to it")
     }
-    let occupied = store.topology.incoming(slot).filter { store.topology.isLive($0) }
-      .map { Int(store.topology.edges[Int($0)].targetBus) }
     let entry = store.topology.nodes[Int(slot)]
     let fixed = slot == Topology.output ? store.ports.outputs.count : Int(entry.inputBusCount)
     let count = entry.isStreaming ? (store.nodes[Int(slot)]?.description.growingInputs ?? 0) : fixed
     if count == 0 { throw EngineError(.formatMismatch, "'\(end.node)' has no input") }
     var bus = end.bus ?? 0
     if entry.isStreaming && end.bus == nil {
-      if let last = occupied.last, last == occupied.count - 1 {
-        bus = occupied.count
-      } else {
-        while occupied.contains(bus) { bus += 1 }
-      }
+      bus = store.topology.firstFreeBus(slot)
       if bus >= count {
         throw EngineError(.limitReached, "'\(end.node)' has \(count) inputs at most, and all are taken")
       }
     }
-    if bus >= count {
+    if bus < 0 || bus >= count {
       throw EngineError(.outOfRange, "'\(end.node)' has \(count) input bus(es), counted from 0: there is no \(bus)")
     }
-    if occupied.contains(bus) {
+    if store.topology.isOccupied(slot, Int32(bus)) {
       throw EngineError(
         .alreadyConnected, "input \(bus) of '\(end.node)' is connected already: disconnect it first, or use a mixer")
     }
@@ -311,6 +311,20 @@ extension Engine {
       let index = (node.values.count - node.description.parameters.count) % max(1, perInput)
       node.values.append(node.description.inputParameters[index].defaultValue)
     }
+  }
+
+  /// Has the connection of a node that rings out faded when it has done so for long enough (R5): at a frame that is known
+  /// from the beginning, however often is tidied.
+  private func leaveLater(_ index: Int32) {
+    store.topology.edges[Int(index)].isSettled = false
+    var action = AdoptionAction(.endLater)
+    action.edge = store.topology.edges[Int(index)].state
+    action.hold = Int32(Self.longestTail * sampleRate)
+    action.frames = rampFrames()
+    store.actions.append(action)
+    store.unsettled.append(
+      GraphStore.Unsettled(
+        edge: index, kind: .fadeOut, frames: Int64(action.hold) + Int64(action.frames), serial: nextSerial))
   }
 
   /// Begins to fade a connection out.

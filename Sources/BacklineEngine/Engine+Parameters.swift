@@ -53,11 +53,14 @@ extension Engine {
     var action = AdoptionAction(.setLatency)
     action.node = node.state
     action.index = Int32(node.latency)
-    if node.latency > 0 {
+    action.frames = rampFrames()
+    let present = isNew ? nil : node.dryLine
+    if node.latency > (present?.pointee.maximum ?? 0) {
       let channels = node.description.inputs.first?.channelCount ?? 2
       let line = UnsafeMutablePointer<AlignmentLine>.allocate(capacity: 1)
       line.initialize(
-        to: AlignmentLine(channelCount: channels, maximum: max(node.latency * 2, 4096), delay: node.latency))
+        to: AlignmentLine(
+          channelCount: channels, maximum: max(node.latency * 2, 4096), delay: isNew ? node.latency : 0))
       action.line = line
       if let old = node.dryLine { discard(old) }
       node.dryLine = line
@@ -85,14 +88,26 @@ extension Engine {
     }
   }
 
-  /// The plan that events sent now have to wait for.
-  private var awaitedSerial: Int32 { store.isDirty ? nextSerial : lastOffered }
+  /// The plan that events for these nodes have to wait for, and the first frame at which they can be taken then.
+  ///
+  /// Values keep their order with those that travel with a plan, except across a plan with a frame of its own: there the
+  /// frame decides.
+  private func awaited(_ events: [RenderEvent]) -> (serial: Int32, frame: Int64) {
+    let newest = events.reduce(0) { serial, event in
+      event.slot < 0 ? serial : max(serial, store.nodes[Int(event.slot)]?.firstSerial ?? 0)
+    }
+    guard let offered else { return (newest, .min) }
+    if !offered.isTimed { return (max(newest, lastOffered), .min) }
+    return (newest, newest >= offered.serial ? offered.frame : .min)
+  }
 
   /// Sends the events of one transaction, to be taken at one frame.
-  func sendGroup(_ events: [RenderEvent], at frame: Int64?) {
+  ///
+  /// Those of a transaction that has changed the graph too travel with the plan, so that all of it comes at that frame;
+  /// so do those without a frame while a plan is being made, to keep the order.
+  func sendGroup(_ events: [RenderEvent], at frame: Int64?, isStructural: Bool) {
     if events.isEmpty { return }
-    if store.isDirty {
-      // They travel with the plan, so that edits and values come at the same frame.
+    if store.isDirty && (isStructural || frame == nil || !isRendering) {
       for event in events {
         var action = AdoptionAction(.event)
         action.event = event
@@ -100,14 +115,16 @@ extension Engine {
       }
       return
     }
+    let awaited = awaited(events)
     var group = events
     for index in group.indices {
-      group[index].frame = isRendering ? (frame ?? .min) : .min
-      group[index].serial = awaitedSerial
+      group[index].frame = isRendering ? max(frame ?? .min, awaited.frame) : .min
+      group[index].serial = awaited.serial
       group[index].isContinued = index < group.count - 1
     }
-    if isRendering && frame != nil {
-      scheduledSent += group.count
+    let scheduled = group.count { $0.frame != .min }
+    if scheduled > 0 {
+      scheduledSent += scheduled
       planTidy()
     }
     if backlog.isEmpty && core.pointee.send(together: group) {
@@ -137,6 +154,8 @@ extension Engine {
     guard Int(slot) < store.nodes.count, let node = store.nodes[Int(slot)], node.generation == generation,
       parameter < node.values.count || node.isGrowing
     else { return false }
+    publishBefore(frame)
+    let actions = store.actions.count
     do {
       try change(node, parameter, value)
     } catch {
@@ -144,7 +163,9 @@ extension Engine {
     }
     if node.isBypassed && node.isGrowing { return true }
     let event = event(for: node, parameter, value, ramp)
-    sendGroup([event], at: frame)
+    let isStructural = store.actions.count != actions
+    if isStructural, let frame { wantedFrame = max(wantedFrame ?? frame, frame) }
+    sendGroup([event], at: frame, isStructural: isStructural)
     if store.isDirty { needsFlush() }
     return true
   }

@@ -41,7 +41,8 @@ extension Engine {
       }
       if let back = core.pointee.retract() {
         carried = offered.actions
-        RenderPlan.free(back)
+        if wantedFrame == nil && offered.frame != .min { wantedFrame = offered.frame }
+        release(back)
       }
       self.offered = nil
     }
@@ -53,14 +54,20 @@ extension Engine {
     let frame = wantedFrame ?? .min
     wantedFrame = nil
     let compiled = PlanCompiler.compile(store.topology, serial: serial, applyFrame: frame, actions: actions)
+    livePlans += 1
     store.actions.removeAll()
     store.isDirty = false
     lastOffered = serial
     offered = OfferedPlan(
       serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
-    if let back = core.pointee.offer(compiled.plan) { RenderPlan.free(back) }
+    if let back = core.pointee.offer(compiled.plan) { release(back) }
     layPorts()
     publishLatencies(compiled.outputReach, alignment)
+  }
+
+  private func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    livePlans -= 1
+    RenderPlan.free(plan)
   }
 
   /// Gives connections the delays that align them (R6).
@@ -86,7 +93,8 @@ extension Engine {
       store.topology.edges[Int(index)].delay = wanted
       store.unsettled.append(
         GraphStore.Unsettled(
-          edge: index, kind: .align, frames: Int64(action.frames) + Int64(max(wanted, edge.delay)) + 1, serial: serial))
+          edge: index, kind: .align, frames: 2 * Int64(action.frames) + Int64(max(wanted, edge.delay)) + 1,
+          serial: serial))
     }
     return alignment.outputLatency
   }
@@ -177,7 +185,7 @@ extension Engine {
         if let node = store.nodes[Int(report.value)] { emit(.nonFinite(node: node.name)) }
       }
     }
-    while let plan = core.pointee.takeRetired() { RenderPlan.free(plan) }
+    while let plan = core.pointee.takeRetired() { release(plan) }
     let serial = core.pointee.currentSerial
     if let first = garbage.first, first.serial <= serial {
       let count = garbage.prefix { $0.serial <= serial }.count
@@ -286,7 +294,7 @@ extension Engine {
       store.unsettled.removeAll { isEnded($0, now) }
       for item in ended { settle(item) }
     }
-    endGhosts(now)
+    endGhosts()
     startDeferred()
     forgetRemovedEdges()
     if store.forgetOldPorts() { hosting.arePortsStale = true }
@@ -349,23 +357,15 @@ extension Engine {
     removedEdges.removeAll()
   }
 
-  private func endGhosts(_ now: Int64) {
+  /// Takes out what has rung out.
+  private func endGhosts() {
     if store.ghosts.isEmpty { return }
-    var ended: [GraphStore.Ghost] = []
-    for index in store.ghosts.indices {
-      let ghost = store.ghosts[index]
-      let deadline = ghost.deadline ?? now + Int64(Self.longestTail * sampleRate)
-      store.ghosts[index].deadline = deadline
-      let hasInputs = !ghost.node.description.inputs.isEmpty
+    let ended = store.ghosts.filter { ghost in
+      if !isRendering { return true }
       let isFed = store.topology.nodes[Int(ghost.slot)].firstIncoming >= 0
       let isHeard = store.topology.nodes[Int(ghost.slot)].firstOutgoing >= 0
-      let isQuiet = ghost.node.isGrowing || ghost.node.isBypassed || NodeState.isAtRest(ghost.node.state)
-      let isDone = !isRendering || (hasInputs ? !isFed && (isQuiet || !isHeard) : !isHeard)
-      if isDone {
-        ended.append(ghost)
-      } else if now >= deadline {
-        for edge in store.topology.outgoing(ghost.slot) { leave(edge) }
-      }
+      if ghost.node.description.inputs.isEmpty || !isHeard { return !isHeard && !isFed }
+      return !isFed && (ghost.node.isGrowing || NodeState.isAtRest(ghost.node.state))
     }
     for ghost in ended { end(ghost) }
     let slots = Set(ended.map(\.slot))
@@ -392,6 +392,8 @@ extension Engine {
       store.newEdges.append(index)
       store.isDirty = true
     }
-    store.deferredEdges.removeAll { !store.topology.edges[Int($0)].isDeferred || !store.topology.edges[Int($0)].isUsed }
+    store.deferredEdges = store.deferredEdges.filter {
+      store.topology.edges[Int($0)].isDeferred && store.topology.edges[Int($0)].isUsed
+    }
   }
 }

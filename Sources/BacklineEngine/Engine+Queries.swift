@@ -5,7 +5,7 @@ import CBackline
 /// What can be asked of an engine.
 extension Engine {
   /// What a node is, and where its parameters are set fast.
-  public struct NodeView {
+  public struct NodeView: Sendable {
     public let name: String
     public let description: UnitDescription
     public let slot: Int32

@@ -43,6 +43,8 @@ public actor Engine {
   var nextSerial: Int32 = 1
   var lastOffered: Int32 = 0
   var offered: OfferedPlan?
+  /// Plans that have been compiled and not freed.
+  var livePlans = 0
   var garbage: [Garbage] = []
   var waiters: [Waiter] = []
   var tidyTimer: ControlExecutor.Timer?
@@ -106,7 +108,9 @@ public actor Engine {
   ///
   /// At `frame`, absolute, where one is given, else as soon as the render thread gets to it.
   public func perform(_ commands: [Command], at frame: Int64? = nil) throws(TransactionError) {
+    publishBefore(frame)
     var transaction = Transaction(frame: frame, garbageCount: garbage.count)
+    let actions = store.actions.count
     let needsCopy = commands.count > 1 || commands.contains(where: \.hasSteps)
     let before = needsCopy ? store : nil
     let mapsBefore = needsCopy ? maps : [:]
@@ -118,6 +122,7 @@ public actor Engine {
         throw TransactionError(index: index, error: error)
       }
     }
+    transaction.isStructural = store.actions.count != actions || !transaction.inverse.isEmpty
     commit(&transaction)
     if !transaction.inverse.isEmpty {
       let isPreset = transaction.changes.contains { $0.kind == .preset }
@@ -179,6 +184,7 @@ public actor Engine {
       }
       if !step.isPreset, let change = edit.change { transaction.changes.append(change) }
     }
+    transaction.isStructural = true
     if step.isPreset { transaction.changes.append((.preset, "")) }
     isReplaying = true
     commit(&transaction)
@@ -200,10 +206,17 @@ public actor Engine {
   private func commit(_ transaction: inout Transaction) {
     if !transaction.inverse.isEmpty { graphVersion += 1 }
     if let isMuted = transaction.isMuted { self.isMuted = isMuted }
-    sendGroup(transaction.events, at: transaction.frame)
-    if store.isDirty, let frame = transaction.frame { wantedFrame = max(wantedFrame ?? frame, frame) }
+    sendGroup(transaction.events, at: transaction.frame, isStructural: transaction.isStructural)
+    if transaction.isStructural && store.isDirty, let frame = transaction.frame {
+      wantedFrame = max(wantedFrame ?? frame, frame)
+    }
     for change in transaction.changes { emit(.graphChanged(change.kind, name: change.name)) }
     if store.isDirty || !isRendering { needsFlush() }
+  }
+
+  /// Publishes what has been changed so far, so that what comes now with a frame of its own does not take it along.
+  func publishBefore(_ frame: Int64?) {
+    if frame != nil && store.isDirty { flush() }
   }
 
   var wantedFrame: Int64?
@@ -259,6 +272,8 @@ struct Transaction {
   /// What takes it back, in the order of doing.
   var inverse: [GraphEdit] = []
   var events: [RenderEvent] = []
+  /// True when it changes more than values.
+  var isStructural = false
   var isMuted: Bool?
   var changes: [(kind: EngineEvent.GraphChange, name: String)] = []
   var newNodes: [GraphNode] = []

@@ -14,6 +14,8 @@ public struct AlignmentLine {
   private var filled = 0
   /// Frames since the last sample that was not zero.
   private var quietFrames = 0
+  /// Silent frames that have gone by without being written.
+  private var skipped = 0
 
   private(set) var delay: Int
   private var nextDelay: Int
@@ -44,6 +46,7 @@ public struct AlignmentLine {
   mutating func clear() {
     backline_zero(samples, Int64(capacity &* channelCount))
     filled = 0
+    skipped = 0
     quietFrames = capacity
   }
 
@@ -54,9 +57,15 @@ public struct AlignmentLine {
     wantedRamp = rampFrames
   }
 
-  /// Takes over what a shorter line holds.
+  /// Takes over what another line holds.
   @_noLocks
-  mutating func adopt(_ other: borrowing AlignmentLine) {
+  mutating func adopt(_ other: UnsafeMutablePointer<AlignmentLine>) {
+    other.pointee.writeSkipped()
+    adopt(other.pointee)
+  }
+
+  @_noLocks
+  private mutating func adopt(_ other: borrowing AlignmentLine) {
     let count = min(other.capacity, capacity)
     for channel in 0..<min(channelCount, other.channelCount) {
       let from = other.samples + channel &* other.capacity
@@ -66,15 +75,36 @@ public struct AlignmentLine {
       }
     }
     position = 0
-    filled = other.filled
+    skipped = 0
+    filled = min(other.filled, capacity)
     quietFrames = other.quietFrames
     delay = other.delay
     nextDelay = other.nextDelay
     crossfade = other.crossfade
   }
 
-  /// True when every sample that can still come out is zero.
-  var isQuiet: Bool { @_noLocks get { quietFrames > max(delay, max(nextDelay, wantedDelay)) } }
+  /// True when every sample that can still come out is zero, and nothing moves: silence may be skipped then.
+  var isQuiet: Bool { @_noLocks get { quietFrames > delay && wantedDelay == delay && crossfade.isSettled } }
+
+  /// Lets `count` frames of silence go by, while the line is quiet.
+  @_noLocks
+  mutating func skip(_ count: Int) { skipped = min(skipped &+ count, capacity) }
+
+  /// Writes the silence that was skipped, so that what is older is as old as it is.
+  @_noLocks
+  private mutating func writeSkipped() {
+    if skipped == 0 { return }
+    let first = min(skipped, capacity &- position)
+    for channel in 0..<channelCount {
+      let line = samples + channel &* capacity
+      backline_zero(line + position, Int64(first))
+      backline_zero(line, Int64(skipped &- first))
+    }
+    position = (position &+ skipped) & (capacity &- 1)
+    filled = min(filled &+ skipped, capacity)
+    quietFrames = min(quietFrames &+ skipped, capacity &* 2)
+    skipped = 0
+  }
 
   /// Writes `count` frames and reads as many, delayed. `source` is `nil` for silence.
   @_noLocks
@@ -82,6 +112,7 @@ public struct AlignmentLine {
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>?, _ destination: UnsafePointer<UnsafeMutablePointer<Float>>,
     count: Int
   ) {
+    writeSkipped()
     let mask = capacity &- 1
     if let source {
       var active = 0

@@ -22,6 +22,9 @@ public struct EdgeState {
   var fade: Ramp
   /// Frames to wait before the fade begins, until the alignment line has filled.
   var hold: Int32
+  /// Frames until a fade-out over `endRamp` begins; negative where none is planned (R5).
+  var endIn: Int32 = -1
+  var endRamp: Int32 = 0
   var line: UnsafeMutablePointer<AlignmentLine>?
   /// A quantum of the source's past, for a connection that closes a loop (R7).
   let loop: UnsafeMutablePointer<Float>?

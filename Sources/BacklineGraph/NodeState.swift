@@ -53,6 +53,9 @@ public struct NodeState {
     isAsleep = hasInputs && !isStreaming
   }
 
+  /// True while the node is not bypassed and no ramp runs.
+  var isFullySounding: Bool { @_noLocks get { bypass.isSettled && bypass.value == 0 } }
+
   /// True while the node is bypassed and no ramp runs.
   var isFullyBypassed: Bool { @_noLocks get { bypass.isSettled && bypass.value == 1 } }
 
@@ -73,6 +76,17 @@ public struct NodeState {
   mutating func publishRest(_ isAtRest: Bool) {
     let value: Int64 = isAtRest ? 1 : 0
     if restValue != value { backline_store_int(&restValue, value) }
+  }
+
+  /// Takes a new latency. `line` is the dry line from now on where there is one; else the present line is moved.
+  @_noLocks
+  mutating func setLatency(_ frames: Int32, _ line: UnsafeMutablePointer<AlignmentLine>?, over rampFrames: Int32) {
+    latency = frames
+    if let line {
+      if let old = dry { line.pointee.adopt(old) }
+      dry = line
+    }
+    if let dry { dry.pointee.move(to: Int(frames), over: rampFrames) }
   }
 
   /// Puts the unit to sleep: nothing of past sound is left.
@@ -102,9 +116,7 @@ public struct NodeState {
       }
       bypass.move(to: event.value, over: event.rampFrames)
     case RenderEvent.Target.reset:
-      backline_reset(functions.reset, unit)
-      if let dry { dry.pointee.clear() }
-      if hasInputs && !isStreaming { isAsleep = true }
+      if hasInputs && !isStreaming { sleep() } else { backline_reset(functions.reset, unit) }
     default:
       // Nobody hears a ramp in a unit that sleeps, and its clock stands still.
       let isUnheard = isAsleep || isFullyBypassed

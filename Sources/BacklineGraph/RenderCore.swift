@@ -165,7 +165,7 @@ public struct RenderCore: ~Copyable {
 
   /// A plan that asks for a frame in the future gets exactly that one, any other the next quantum edge.
   @_noLocks
-  private func dueFrame(_ wanted: Int64) -> Int64 { wanted > frame ? wanted : Quantum.ceiling(frame) }
+  private func dueFrame(_ wanted: Int64) -> Int64 { wanted >= frame ? wanted : Quantum.ceiling(frame) }
 
   @_noLocks
   private mutating func adoptDue() {
@@ -182,6 +182,8 @@ public struct RenderCore: ~Copyable {
       if retired.pointee.count == retired.pointee.capacity { return }
       held = nil
       adopt(next)
+      // Values that waited for this plan may have their frames within this very cycle.
+      takeEvents()
     }
   }
 
@@ -204,16 +206,18 @@ public struct RenderCore: ~Copyable {
     case .fade:
       edge?.pointee.hold = action.pointee.hold
       edge?.pointee.fade.move(to: action.pointee.value, over: action.pointee.frames)
+    case .endLater:
+      edge?.pointee.endIn = action.pointee.hold
+      edge?.pointee.endRamp = action.pointee.frames
     case .installLine:
-      if let old = edge?.pointee.line, let new = action.pointee.line { new.pointee.adopt(old.pointee) }
+      if let old = edge?.pointee.line, let new = action.pointee.line { new.pointee.adopt(old) }
       edge?.pointee.line = action.pointee.line
     case .align:
       edge?.pointee.line?.pointee.move(to: Int(action.pointee.index), over: action.pointee.frames)
     case .removeLine:
       edge?.pointee.line = nil
     case .setLatency:
-      action.pointee.node?.pointee.latency = action.pointee.index
-      if let line = action.pointee.line { action.pointee.node?.pointee.dry = line }
+      action.pointee.node?.pointee.setLatency(action.pointee.index, action.pointee.line, over: action.pointee.frames)
     case .event:
       take(action.pointee.event)
     }
@@ -228,8 +232,8 @@ public struct RenderCore: ~Copyable {
     var isContinuing = false
     while left > 0 || isContinuing, let event = events.pointee.peek() {
       isContinuing = event.isContinued
-      // An event for a plan that has not been taken yet waits for it.
-      if event.serial &- serial > 0 { return }
+      // An event for a plan that has not been taken yet waits for it, here or at its frame.
+      if event.serial &- serial > 0 && event.frame <= frame { return }
       if event.frame > frame {
         if heap.isFull { return }
         heap.insert(event)
@@ -245,7 +249,13 @@ public struct RenderCore: ~Copyable {
   @_noLocks
   private mutating func takeDue() {
     while heap.firstFrame <= frame {
-      let event = heap.removeFirst()
+      var event = heap.removeFirst()
+      if event.serial &- exchange.serial.load(ordering: .relaxed) > 0 {
+        // Its plan came too late for its own frame; it follows within a quantum.
+        event.frame = Quantum.ceiling(frame &+ 1)
+        heap.insert(event)
+        continue
+      }
       take(event)
       noteTaken(event)
     }

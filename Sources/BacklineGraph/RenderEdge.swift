@@ -68,7 +68,10 @@ struct EdgeRenderer {
       channels = source.pointee.buffer.channels
     }
     guard let line = edge.pointee.line else { return channels }
-    if channels == nil && line.pointee.isQuiet { return nil }
+    if channels == nil && line.pointee.isQuiet {
+      line.pointee.skip(count)
+      return nil
+    }
     line.pointee.process(channels, UnsafePointer(scratch.lineChannels), count: count)
     return UnsafePointer(scratch.lineChannels)
   }
@@ -76,8 +79,15 @@ struct EdgeRenderer {
   /// The fade's values for the slice; `nil` where it rests.
   @_noLocks
   private func fade() -> UnsafeMutablePointer<Float>? {
-    if edge.pointee.fade.isSettled && edge.pointee.hold == 0 { return nil }
+    let end = Int(edge.pointee.endIn)
+    let endsHere = end >= 0 && end < count
+    if end >= count { edge.pointee.endIn &-= Int32(truncatingIfNeeded: count) }
+    if edge.pointee.fade.isSettled && edge.pointee.hold == 0 && !endsHere { return nil }
     for i in 0..<count {
+      if endsHere && i == end {
+        edge.pointee.endIn = -1
+        edge.pointee.fade.move(to: 0, over: edge.pointee.endRamp)
+      }
       (scratch.fade + i).initialize(to: edge.pointee.fade.value)
       if edge.pointee.hold > 0 { edge.pointee.hold &-= 1 } else { edge.pointee.fade.advance() }
     }

@@ -42,7 +42,8 @@ struct NodeRenderer {
       finish()
       return isBad
     }
-    if node.pointee.isAsleep && firstActive(from: 0) == count {
+    if node.pointee.isAsleep && node.pointee.isFullySounding && firstActive(from: 0) == count {
+      feedDry()
       silence()
       return false
     }
@@ -99,7 +100,7 @@ struct NodeRenderer {
   @_noLocks
   private func firstActive(from start: Int) -> Int {
     var first = count
-    for bus in 0..<inputCount where inputs[bus].isConnected && !inputs[bus].isSilent {
+    for bus in 0..<inputCount where !inputs[bus].isSilent {
       for channel in 0..<Int(inputs[bus].channelCount) {
         let samples = inputs[bus].channels[channel]
         var at = start
@@ -115,7 +116,7 @@ struct NodeRenderer {
   @_noLocks
   private func lastActive() -> Int {
     var last = 0
-    for bus in 0..<inputCount where inputs[bus].isConnected && !inputs[bus].isSilent {
+    for bus in 0..<inputCount where !inputs[bus].isSilent {
       for channel in 0..<Int(inputs[bus].channelCount) {
         last = max(last, Int(backline_active_length(inputs[bus].channels[channel], Int64(count))))
         if last == count { return last }
@@ -161,7 +162,7 @@ struct NodeRenderer {
   /// What a unit left silent reads as silence; then bypass.
   @_noLocks
   private func finish() {
-    if !(node.pointee.bypass.isSettled && node.pointee.bypass.value == 0) && !node.pointee.isStreaming {
+    if !node.pointee.isFullySounding && !node.pointee.isStreaming {
       mixBypass()
     } else {
       feedDry()
@@ -298,8 +299,11 @@ struct NodeRenderer {
   @_noLocks
   private func dryChannels() -> UnsafePointer<UnsafeMutablePointer<Float>>? {
     if !node.pointee.hasInputs || inputCount == 0 { return nil }
-    if let dry = node.pointee.dry, node.pointee.latency > 0 {
-      if inputs[0].isSilent && dry.pointee.isQuiet { return nil }
+    if let dry = node.pointee.dry {
+      if inputs[0].isSilent && dry.pointee.isQuiet {
+        dry.pointee.skip(count)
+        return nil
+      }
       dry.pointee.process(
         inputs[0].isSilent ? nil : inputs[0].channels, UnsafePointer(scratch.lineChannels), count: count)
       return UnsafePointer(scratch.lineChannels)
@@ -309,7 +313,7 @@ struct NodeRenderer {
 
   @_noLocks
   private func feedDry() {
-    if node.pointee.latency > 0 { _ = dryChannels() }
+    if node.pointee.dry != nil { _ = dryChannels() }
   }
 
   @_noLocks

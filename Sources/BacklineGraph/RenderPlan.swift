@@ -53,6 +53,8 @@ public struct AdoptionAction: BitwiseCopyable {
     case setSlot
     /// Fades `edge` to `value` over `frames`, after `hold` frames.
     case fade
+    /// Fades `edge` out over `frames`, after `hold` frames, whatever fade runs now.
+    case endLater
     /// Gives `edge` a new alignment line that takes over what the present one holds.
     case installLine
     /// Moves `edge`'s alignment to `index` frames over `frames`.
@@ -88,7 +90,6 @@ public struct RenderPlan {
   public let applyFrame: Int64
   /// The longest slice: a quantum where a loop is closed, else `maximumSlice`.
   let sliceLimit: Int32
-
   let steps: UnsafeMutablePointer<RenderStep>
   let stepCount: Int
   let buses: UnsafeMutablePointer<PlanBus>
@@ -108,10 +109,13 @@ public struct RenderPlan {
 
   /// Lays a compiled list out in memory.
   ///
-  /// `busChannels` names, for every bus, its channels by the number of the buffer.
+  /// `busChannels` names, for every bus, its channels by the number of the buffer; `isBusConnected` tells what readers
+  /// take it for, since a connection that only fades out counts as none.
   public init(
-    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: [RenderStep], busChannels: [Range<Int>],
-    channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction], mostInputs: Int
+    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: [RenderStep],
+    busChannels: [Range<Int>],
+    isBusConnected: [Bool], channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction],
+    mostInputs: Int
   ) {
     self.serial = serial
     self.applyFrame = applyFrame
@@ -130,7 +134,7 @@ public struct RenderPlan {
     for (index, channels) in busChannels.enumerated() {
       let own = pointers + channels.lowerBound
       let buffer = BusBuffer(
-        channels: own, channelCount: Int32(channels.count), isConnected: true, isSilent: true)
+        channels: own, channelCount: Int32(channels.count), isConnected: isBusConnected[index], isSilent: true)
       (buses + index).initialize(to: PlanBus(buffer: buffer, own: own))
     }
     scratch = RenderScratch(silence: samples, mostInputs: mostInputs)

@@ -27,6 +27,9 @@ public enum Signals {
     return Float(backline_sqrt(sum / Double(samples.count)))
   }
 
+  /// True when no sample is NaN or infinite.
+  public static func isFinite(_ samples: [Float]) -> Bool { samples.allSatisfy(\.isFinite) }
+
   /// The largest magnitude.
   public static func peak<Samples: Collection<Float>>(_ samples: Samples) -> Float {
     samples.reduce(0) { max($0, abs($1)) }

@@ -10,8 +10,6 @@ struct GraphStore: @unchecked Sendable {
   struct Ghost {
     let slot: Int32
     let node: GraphNode
-    /// The frame at which its outputs are faded whatever it still has to say; `nil` until it is known.
-    var deadline: Int64?
   }
 
   /// A connection whose fade or alignment moves.

@@ -6,6 +6,7 @@ struct PlanCompiler {
   private let topology: Topology
   private var steps: [RenderStep] = []
   private var busChannelCount: [Int32] = []
+  private var isBusConnected: [Bool] = []
   private var busFirstStep: [Int32] = []
   private var busLastStep: [Int32] = []
   private var inputTable: [Int32] = []
@@ -88,8 +89,9 @@ struct PlanCompiler {
 
   // MARK: Steps
 
-  private mutating func newBus(_ channelCount: Int) -> Int32 {
+  private mutating func newBus(_ channelCount: Int, isConnected: Bool = true) -> Int32 {
     busChannelCount.append(Int32(channelCount))
+    isBusConnected.append(isConnected)
     busFirstStep.append(Int32(steps.count))
     busLastStep.append(Int32(steps.count))
     return Int32(busChannelCount.count - 1)
@@ -111,7 +113,8 @@ struct PlanCompiler {
     } else {
       let key = Int64(edge.target) << 32 | Int64(edge.targetBus)
       let open = isAlone ? nil : openTarget[key]
-      bus = open ?? newBus(topology.inputChannels(edge.target, edge.targetBus))
+      bus = open ?? newBus(topology.inputChannels(edge.target, edge.targetBus), isConnected: false)
+      if topology.isLive(index) { isBusConnected[Int(bus)] = true }
       if !isAlone { openTarget[key] = bus }
       var step = RenderStep(.gather)
       step.edge = edge.state
@@ -298,7 +301,8 @@ struct PlanCompiler {
     }
     return RenderPlan(
       serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: steps, busChannels: channels,
-      channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable, actions: actions,
+      isBusConnected: isBusConnected, channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable,
+      actions: actions,
       mostInputs: mostInputs)
   }
 }

@@ -122,6 +122,15 @@ struct Topology {
   }
 
   mutating func removeEdge(_ index: Int32) {
+    unlinkIncoming(index)
+    unlinkOutgoing(index)
+    edges[Int(index)].isUsed = false
+    edges[Int(index)].state = nil
+    freeEdges.append(index)
+    edgeCount -= 1
+  }
+
+  private mutating func unlinkIncoming(_ index: Int32) {
     let edge = edges[Int(index)]
     if edge.previousIncoming >= 0 {
       edges[Int(edge.previousIncoming)].nextIncoming = edge.nextIncoming
@@ -133,16 +142,16 @@ struct Topology {
     } else {
       nodes[Int(edge.target)].lastIncoming = edge.previousIncoming
     }
+  }
+
+  private mutating func unlinkOutgoing(_ index: Int32) {
+    let edge = edges[Int(index)]
     if edge.previousOutgoing >= 0 {
       edges[Int(edge.previousOutgoing)].nextOutgoing = edge.nextOutgoing
     } else {
       nodes[Int(edge.source)].firstOutgoing = edge.nextOutgoing
     }
     if edge.nextOutgoing >= 0 { edges[Int(edge.nextOutgoing)].previousOutgoing = edge.previousOutgoing }
-    edges[Int(index)].isUsed = false
-    edges[Int(index)].state = nil
-    freeEdges.append(index)
-    edgeCount -= 1
   }
 
   /// Incoming connections are in the order of their buses, so that sums always have the same order.
@@ -180,6 +189,27 @@ struct Topology {
     return found
   }
 
+  /// True when a connection that the user sees comes into the bus. Quick for the last buses.
+  func isOccupied(_ slot: Int32, _ bus: Int32) -> Bool {
+    var index = nodes[Int(slot)].lastIncoming
+    while index >= 0 && edges[Int(index)].targetBus >= bus {
+      if edges[Int(index)].targetBus == bus && isLive(index) { return true }
+      index = edges[Int(index)].previousIncoming
+    }
+    return false
+  }
+
+  /// The first input bus into which no connection comes that the user sees.
+  func firstFreeBus(_ slot: Int32) -> Int {
+    var free: Int32 = 0
+    var index = nodes[Int(slot)].firstIncoming
+    while index >= 0 && edges[Int(index)].targetBus <= free {
+      if edges[Int(index)].targetBus == free && isLive(index) { free += 1 }
+      index = edges[Int(index)].nextIncoming
+    }
+    return Int(free)
+  }
+
   /// The connections that leave a node.
   func outgoing(_ slot: Int32) -> [Int32] {
     var found: [Int32] = []
@@ -189,6 +219,29 @@ struct Topology {
       index = edges[Int(index)].nextOutgoing
     }
     return found
+  }
+
+  /// All slots, each after those that it hears by connections that are no feedback.
+  func sourcesFirst() -> [Int32] {
+    var order: [Int32] = []
+    var isEntered = ContiguousArray(repeating: false, count: nodes.count)
+    for start in nodes.indices where nodes[start].isUsed && !isEntered[start] {
+      isEntered[start] = true
+      var stack = [(slot: Int32(start), edge: nodes[start].firstIncoming)]
+      while let top = stack.last {
+        if top.edge < 0 {
+          order.append(top.slot)
+          stack.removeLast()
+          continue
+        }
+        let edge = edges[Int(top.edge)]
+        stack[stack.count - 1].edge = edge.nextIncoming
+        if edge.isFeedback || isEntered[Int(edge.source)] { continue }
+        isEntered[Int(edge.source)] = true
+        stack.append((edge.source, nodes[Int(edge.source)].firstIncoming))
+      }
+    }
+    return order
   }
 
   /// The way from `start` to `goal` along connections that are no feedback, as slots; `nil` where there is none.
