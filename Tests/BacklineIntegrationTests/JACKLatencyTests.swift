@@ -62,7 +62,13 @@ extension JACKRackTests {
         && helper.latency(of: "rack:out_2", capture: true) == capture.lowerBound + all...capture.upperBound + all
         && helper.latency(of: "rack:in_1", capture: false) == playback.lowerBound + all...playback.upperBound + all
     }
-    #expect(await Eventually.holds { isRight() })
+    func told() -> [String] {
+      ["rack:in_1", "rack:out_1", "rack:in_2", "rack:out_2"].map { port in
+        let ranges = [true, false].map { helper.latency(of: port, capture: $0).map { "\($0)" } ?? "?" }
+        return "\(port) \(ranges)"
+      }
+    }
+    #expect(await Eventually.holds { isRight() }, "\(told()), capture \(capture), playback \(playback)")
     let other = try JACKTestClient("other", inputs: 1)
     for round in 0..<100 {
       if round % 2 == 0 {

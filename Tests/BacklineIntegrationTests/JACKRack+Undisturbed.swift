@@ -16,6 +16,22 @@ extension JACKRackTests {
     }
     throw Disturbed(attempts: attempts, lateness: try rack.lateness())
   }
+
+  /// The same with a rack of its own for each attempt.
+  func undisturbed<Result>(
+    start: () throws -> JACKRack, attempts: Int = 8, _ measure: (JACKRack) async throws -> Result
+  ) async throws -> Result {
+    var lateness: [Int] = []
+    for _ in 0..<attempts {
+      let rack = try start()
+      let before = try rack.lateness()
+      let result = try await measure(rack)
+      lateness = try rack.lateness()
+      #expect(try rack.quit() == 0)
+      if lateness == before { return result }
+    }
+    throw Disturbed(attempts: attempts, lateness: lateness)
+  }
 }
 
 /// No attempt at a measurement was free of late cycles.

@@ -9,7 +9,8 @@ extension JACKRackTests {
   func serverReturns() async throws {
     try await JACKServer.with(sampleRate: 48_000, period: 256) { server in
       let rack = try JACKRack()
-      for round in 0..<(Self.isLong ? 10 : 2) {
+      let rounds = Self.isLong ? 10 : 2
+      for round in 0..<rounds {
         let watcher = try JACKTestClient("watcher")
         #expect(watcher.ports(of: "rack") == ["in_1", "in_2", "out_1", "out_2"].map { "rack:\($0)" })
         #expect(
@@ -37,8 +38,8 @@ extension JACKRackTests {
       try rack.ask("/quit")
       let ending = try rack.runner.wait(JACKRack.patience)
       #expect(ending.status == 0)
-      let retries = ending.errors.split(separator: "\n").filter { $0.contains("attempt") }
-      #expect(Set(retries).count == retries.count, "one line an attempt")
+      let retries = Dictionary(grouping: ending.errors.split(separator: "\n").filter { $0.contains("attempt") }) { $0 }
+      #expect(!retries.isEmpty && retries.values.allSatisfy { $0.count <= rounds }, "one line an attempt")
     }
   }
 

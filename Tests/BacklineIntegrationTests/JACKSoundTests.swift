@@ -24,18 +24,19 @@ extension JACKRackTests {
     let inputPorts = graph.ports.inputs.flatMap { $0 }, outputPorts = graph.ports.outputs.flatMap { $0 }
     var recorded: [[Float]] = []
     try await JACKServer.with(period: period) { _ in
-      let rack = try JACKRack([preset, "--connect", "none"])
-      let source = try JACKTestClient("source", outputs: inputPorts.count)
-      let recorder = try JACKTestClient("recorder", inputs: outputPorts.count + 1)
-      recorded = try await undisturbed(rack) {
+      // A rack of its own for each attempt, so that nothing rings on from one to the next.
+      recorded = try await undisturbed(start: { try JACKRack([preset, "--connect", "none"]) }) { _ in
+        let source = try JACKTestClient("source", outputs: inputPorts.count)
+        let recorder = try JACKTestClient("recorder", inputs: outputPorts.count + 1)
         let take = try recorder.startRecording(
           from: outputPorts.map { "rack:\($0)" } + ["source:out_1"], frames: input.count + 24_000)
         try source.play(inputPorts.map { _ in input }, into: inputPorts.map { "rack:\($0)" })
+        defer {
+          source.close()
+          recorder.close()
+        }
         return try await take.samples()
       }
-      source.close()
-      recorder.close()
-      #expect(try rack.quit() == 0)
     }
     // The recorder heard the source beside the rack, so it is known when the input began.
     let start = try #require(recorded.last?.firstIndex { $0 != 0 }) - (input.firstIndex { $0 != 0 } ?? 0)

@@ -1,6 +1,5 @@
 import BacklineOSC
 import BacklineTestSupport
-import Foundation
 import Testing
 
 @testable import BacklineCommand
@@ -16,13 +15,8 @@ extension JACKRackTests {
       #expect(status["rate"] == .int32(48_000) && status["period"] == .int32(128))
       #expect(try rack.quit() == 0)
       let other = try JACKRack(["--json"])
-      let object = try #require(
-        try JSONSerialization.jsonObject(with: Data(other.readyLine.utf8)) as? [String: AnyHashable])
-      #expect(
-        object == [
-          "ready": true, "name": "rack", "host": "jack", "state": "running", "rate": 48_000, "period": 128,
-          "osc": other.port,
-        ])
+      let expected = #"{"ready":true,"name":"rack","host":"jack","state":"running","rate":48000,"period":128,"osc":"#
+      #expect(other.readyLine == expected + "\(other.port)}")
       try other.ask("/engine/stop")
       let line = try other.line { $0.contains("state") }
       #expect(line == #"{"state":"stopped","cause":""}"#)

@@ -105,7 +105,7 @@ struct OSCPlayerTests {
       #expect(rack.refusal("/player/p/play")?.code == "unavailable", "\(path)")
     }
     #expect(rack.values("/player/p/load", .string("take.wav"))?.count == 4)
-    #expect(state(rack) == "stopped")
+    rack.wait("a fresh file has to stand at its start") { state(rack) == "stopped" && position(rack) == 0 }
   }
 
   @Test("a new node of an old name knows nothing of its file; an undo brings the old one back, with its file")

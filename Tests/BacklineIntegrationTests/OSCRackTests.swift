@@ -139,7 +139,7 @@ struct OSCRackTests {
 
   @Test("U-31: a taken port ends the start with 69 and a message before audio runs; any port is named for programs")
   func ports() throws {
-    let rack = try RunningRack(["--json"].filter { _ in false })
+    let rack = try RunningRack()
     let taken = try ProcessRunner.run(
       BuiltProgram.backline(), ["run", "--host", "timer", "--osc-port", String(rack.port)])
     #expect(taken.status == 69 && taken.output.isEmpty)

@@ -1,4 +1,5 @@
 import CJACK
+import Glibc
 import Synchronization
 
 /// A small client that plays samples into ports and records samples from ports, exact to the sample.
@@ -109,8 +110,12 @@ public final class JACKTestClient: @unchecked Sendable {
   }
 
   public func connect(_ source: String, _ destination: String) throws(JACKTestError) {
-    if connections(of: source).contains(destination) { return }
-    guard jack_connect(client, source, destination) == 0 else { throw .notConnected(source, destination) }
+    // A port is announced before it can be connected, so a refusal is not the last word for a while.
+    for _ in 0..<100 {
+      if connections(of: source).contains(destination) || jack_connect(client, source, destination) == 0 { return }
+      usleep(10_000)
+    }
+    throw .notConnected(source, destination)
   }
 
   public func disconnect(_ source: String, _ destination: String) {

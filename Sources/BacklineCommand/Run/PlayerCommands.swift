@@ -13,12 +13,15 @@ final class PlayerCommands: @unchecked Sendable {
     var control: PlayerControl
     var loop: ClosedRange<Double>?
     var failure: String?
+    /// Which load it comes from.
+    var load = 0
   }
 
   private let engine: Engine
   private let media: MediaService
   private let roots: FileRoots
   private var sessions: [String: Session] = [:]
+  private var loads = 0
 
   init(engine: Engine, media: MediaService, roots: FileRoots) {
     self.engine = engine
@@ -150,7 +153,9 @@ final class PlayerCommands: @unchecked Sendable {
       completion(.failure(error))
       return
     }
-    sessions[name] = Session(path: resolved, control: control)
+    loads += 1
+    let thisLoad = loads
+    sessions[name] = Session(path: resolved, control: control, load: thisLoad)
     media.load(resolved, into: control, sampleRate: control.sampleRate) { [self] result in
       engine.executor.schedule(after: 0) { [self] in
         switch result {
@@ -161,11 +166,18 @@ final class PlayerCommands: @unchecked Sendable {
               .int32(Int32(file.format.sampleRate)),
             ]))
         case .failure(let error):
-          if sessions[name]?.control === control { sessions[name]?.failure = error.message }
+          fail(thisLoad, error)
           completion(.failure(error))
         }
       }
     }
+  }
+
+  /// A file that could not be loaded leaves its player silent, unless another has been asked for meanwhile.
+  private func fail(_ load: Int, _ error: EngineError) {
+    guard let (name, session) = sessions.first(where: { $0.value.load == load }) else { return }
+    sessions[name]?.failure = error.message
+    media.unload(session.control)
   }
 
   /// Keeps what players were told under the names that they have, and for those that an undo brings back.
