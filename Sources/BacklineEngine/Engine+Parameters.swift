@@ -96,9 +96,9 @@ extension Engine {
     let newest = events.reduce(0) { serial, event in
       event.slot < 0 ? serial : max(serial, store.nodes[Int(event.slot)]?.firstSerial ?? 0)
     }
-    guard let offered else { return (newest, .min) }
-    if !offered.isTimed { return (max(newest, lastOffered), .min) }
-    return (newest, newest >= offered.serial ? offered.frame : .min)
+    let serial = max(newest, offered?.serial ?? 0)
+    guard let offeredTimed, newest >= offeredTimed.serial else { return (serial, .min) }
+    return (serial, offeredTimed.frame)
   }
 
   /// Sends the events of one transaction, to be taken at one frame.

@@ -23,7 +23,7 @@ extension Engine {
   /// True while something will end by itself, or be taken at a frame of its own, that has to be looked for.
   private var hasLooseEnds: Bool {
     !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty
-      || (isRendering && offered.map { $0.frame != .min } ?? false)
+      || (isRendering && offeredTimed != nil)
   }
 
   private func publish() {
@@ -32,16 +32,18 @@ extension Engine {
       let end = backline_now()
       nextPublication = end + min(Self.gathering.most, Self.gathering.costs * (end - begin))
     }
+    // A plan with a frame of its own keeps it; what came after waits until it has been taken.
+    if isRendering && offeredTimed != nil {
+      core.pointee.wantWake()
+      return
+    }
+    let frame = wantedFrame ?? .min
+    let isTimed = isRendering && frame > core.pointee.currentFrame
+    wantedFrame = nil
     var carried: [AdoptionAction] = []
-    if let offered {
-      // A plan with a frame of its own keeps it; what came after waits until it has been taken.
-      if offered.isTimed && isRendering {
-        core.pointee.wantWake()
-        return
-      }
+    if !isTimed, let offered {
       if let back = core.pointee.retract() {
         carried = offered.actions
-        if wantedFrame == nil && offered.frame != .min { wantedFrame = offered.frame }
         release(back)
       }
       self.offered = nil
@@ -51,16 +53,19 @@ extension Engine {
     let alignment = align(serial)
     fadeIn(serial)
     let actions = carried + store.actions
-    let frame = wantedFrame ?? .min
-    wantedFrame = nil
     let compiled = PlanCompiler.compile(store.topology, serial: serial, applyFrame: frame, actions: actions)
     livePlans += 1
     store.actions.removeAll()
     store.isDirty = false
     lastOffered = serial
-    offered = OfferedPlan(
-      serial: serial, actions: actions, frame: frame, isTimed: frame > core.pointee.currentFrame)
-    if let back = core.pointee.offer(compiled.plan) { release(back) }
+    let plan = OfferedPlan(serial: serial, actions: actions, frame: frame)
+    if isTimed {
+      offeredTimed = plan
+      core.pointee.offerTimed(compiled.plan)
+    } else {
+      offered = plan
+      core.pointee.offer(compiled.plan)
+    }
     layPorts()
     publishLatencies(compiled.outputReach, alignment)
   }
@@ -162,6 +167,13 @@ extension Engine {
 
   // MARK: Hearing back
 
+  /// A plan that was wanted at a frame has been taken at another, or the same.
+  private func tellTaken(_ plan: OfferedPlan, _ frame: Int64) {
+    if plan.frame == .min { return }
+    if frame > plan.frame { latePlans += 1 }
+    emit(.taken(frame: plan.frame, late: max(0, Int(frame - plan.frame))))
+  }
+
   /// Takes in what the render thread has reported and given back.
   func collect() {
     while let report = core.pointee.takeReport() {
@@ -169,10 +181,11 @@ extension Engine {
       case .adopted:
         if let offered, report.value >= offered.serial {
           self.offered = nil
-          if offered.frame != .min {
-            if report.frame > offered.frame { latePlans += 1 }
-            emit(.taken(frame: offered.frame, late: max(0, Int(report.frame - offered.frame))))
-          }
+          tellTaken(offered, report.frame)
+        }
+        if let offeredTimed, report.value >= offeredTimed.serial {
+          self.offeredTimed = nil
+          tellTaken(offeredTimed, report.frame)
         }
         for index in store.unsettled.indices where store.unsettled[index].end == nil {
           if store.unsettled[index].serial <= report.value {
@@ -222,7 +235,7 @@ extension Engine {
 
   /// What a host would do at the beginning of a cycle, done here while none renders.
   func takeInNow() {
-    while core.pointee.waitingEvents > 0 || offered != nil {
+    while core.pointee.waitingEvents > 0 || offered != nil || offeredTimed != nil {
       let before = (core.pointee.waitingEvents, core.pointee.currentSerial)
       core.pointee.takeInWhileIdle()
       collect()

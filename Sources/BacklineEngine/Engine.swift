@@ -43,6 +43,8 @@ public actor Engine {
   var nextSerial: Int32 = 1
   var lastOffered: Int32 = 0
   var offered: OfferedPlan?
+  /// A plan with a frame of its own, made after that one.
+  var offeredTimed: OfferedPlan?
   /// Plans that have been compiled and not freed.
   var livePlans = 0
   var garbage: [Garbage] = []
@@ -293,8 +295,8 @@ struct Transaction {
 struct OfferedPlan {
   let serial: Int32
   let actions: [AdoptionAction]
+  /// The frame that was asked for; the least number where none was.
   let frame: Int64
-  let isTimed: Bool
 }
 
 /// Something that is freed once the plan `serial` runs.

@@ -4,11 +4,15 @@ import Synchronization
 
 /// The control queue's side of the mailboxes.
 extension RenderCore {
-  /// Offers a plan. The one that was offered before and has not been taken comes back.
-  public func offer(_ plan: UnsafeMutablePointer<RenderPlan>) -> UnsafeMutablePointer<RenderPlan>? {
-    exchange.nextFrame.store(plan.pointee.applyFrame, ordering: .releasing)
-    return UnsafeMutablePointer(
-      bitPattern: exchange.next.exchange(UInt(bitPattern: plan), ordering: .acquiringAndReleasing))
+  /// Offers a plan, to be taken at the next quantum edge. The mailbox has to be empty.
+  public func offer(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    exchange.next.store(UInt(bitPattern: plan), ordering: .releasing)
+  }
+
+  /// Offers a plan that was made after all others, to be taken at its own frame. Its mailbox has to be empty.
+  public func offerTimed(_ plan: UnsafeMutablePointer<RenderPlan>) {
+    exchange.timedFrame.store(plan.pointee.applyFrame, ordering: .releasing)
+    exchange.timed.store(UInt(bitPattern: plan), ordering: .releasing)
   }
 
   /// A plan that the render thread has done with.

@@ -10,10 +10,12 @@ import Synchronization
 public struct RenderCore: ~Copyable {
   /// What passes between the control queue and the render thread.
   public struct Exchange: ~Copyable {
-    /// The plan to run next.
+    /// The plan to run from the next quantum edge on; it can be taken back until then.
     let next = Atomic<UInt>(0)
-    /// From which frame: read before the plan is taken, so that it can be taken back until then.
-    let nextFrame = Atomic<Int64>(0)
+    /// The plan to run after that, from a frame of its own on.
+    let timed = Atomic<UInt>(0)
+    /// That frame, written before the plan.
+    let timedFrame = Atomic<Int64>(0)
     /// Set by the control queue when it wants to hear of the coming cycle.
     let isWakeWanted = Atomic<Bool>(false)
     /// The next frame to be rendered.
@@ -35,8 +37,6 @@ public struct RenderCore: ~Copyable {
   let wakeDescriptor: Int32
 
   private var plan: UnsafeMutablePointer<RenderPlan>?
-  /// A plan that was taken from the mailbox too early, in a race with one that replaced it.
-  private var held: UnsafeMutablePointer<RenderPlan>?
   private var heap: EventHeap
   private let slots: UnsafeMutablePointer<Slot>
   private var frame: Int64 = 0
@@ -72,8 +72,9 @@ public struct RenderCore: ~Copyable {
   }
 
   deinit {
-    for case let plan? in [plan, held, UnsafeMutablePointer(bitPattern: exchange.next.load(ordering: .acquiring))] {
-      RenderPlan.free(plan)
+    if let plan { RenderPlan.free(plan) }
+    for waiting in [exchange.next.load(ordering: .acquiring), exchange.timed.load(ordering: .acquiring)] {
+      if let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: waiting) { RenderPlan.free(plan) }
     }
     while let retired = retired.pointee.pop() {
       if let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: retired) { RenderPlan.free(plan) }
@@ -123,17 +124,10 @@ public struct RenderCore: ~Copyable {
     }
   }
 
-  /// Takes what waits while no host renders: a plan at once, wherever in a quantum the last host has ended.
+  /// Takes what waits while no host renders: plans at once, wherever in a quantum the last host has ended.
   mutating func takeInIdle() {
-    if held == nil,
-      let taken = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.next.exchange(0, ordering: .acquiring))
-    {
-      held = taken
-    }
-    if let next = held, retired.pointee.count < retired.pointee.capacity {
-      held = nil
-      adopt(next)
-    }
+    takeNext()
+    takeTimed()
     takeEvents()
   }
 
@@ -155,36 +149,54 @@ public struct RenderCore: ~Copyable {
 
   // MARK: Plans
 
-  /// The frame at which the waiting plan has to be taken; the largest number where none waits.
+  /// The frame at which a waiting plan has to be taken; the largest number where none waits.
   @_noLocks
   private func nextPlanFrame() -> Int64 {
-    if let held { return dueFrame(held.pointee.applyFrame) }
-    if exchange.next.load(ordering: .acquiring) == 0 { return Int64.max }
-    return dueFrame(exchange.nextFrame.load(ordering: .acquiring))
+    let edge = exchange.next.load(ordering: .acquiring) == 0 ? Int64.max : Quantum.ceiling(frame)
+    return min(edge, timedPlanFrame())
   }
 
-  /// A plan that asks for a frame in the future gets exactly that one, any other the next quantum edge.
+  /// A plan with a frame of its own gets exactly that one, and the next quantum edge where it has passed.
   @_noLocks
-  private func dueFrame(_ wanted: Int64) -> Int64 { wanted >= frame ? wanted : Quantum.ceiling(frame) }
+  private func timedPlanFrame() -> Int64 {
+    if exchange.timed.load(ordering: .acquiring) == 0 { return Int64.max }
+    let wanted = exchange.timedFrame.load(ordering: .acquiring)
+    return wanted >= frame ? wanted : Quantum.ceiling(frame)
+  }
 
   @_noLocks
   private mutating func adoptDue() {
     while nextPlanFrame() <= frame {
-      if held == nil {
-        guard
-          let taken = UnsafeMutablePointer<RenderPlan>(
-            bitPattern: exchange.next.exchange(0, ordering: .acquiring))
-        else { return }
-        held = taken
-        if dueFrame(taken.pointee.applyFrame) > frame { return }
-      }
-      guard let next = held else { return }
-      if retired.pointee.count == retired.pointee.capacity { return }
-      held = nil
-      adopt(next)
+      let isTimed = timedPlanFrame() <= frame
+      // The timed plan was made after the other one, which therefore comes first, on an edge or not.
+      let hasTaken = takeNext()
+      let hasTakenTimed = isTimed && takeTimed()
+      if !hasTaken && !hasTakenTimed { return }
       // Values that waited for this plan may have their frames within this very cycle.
       takeEvents()
     }
+  }
+
+  /// Takes the plan that has no frame of its own; false where there is none, or no room to give the present one back.
+  @_noLocks
+  @discardableResult
+  private mutating func takeNext() -> Bool {
+    if retired.pointee.count == retired.pointee.capacity { return false }
+    guard let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.next.exchange(0, ordering: .acquiring))
+    else { return false }
+    adopt(plan)
+    return true
+  }
+
+  /// Takes the plan that has one.
+  @_noLocks
+  @discardableResult
+  private mutating func takeTimed() -> Bool {
+    if retired.pointee.count == retired.pointee.capacity { return false }
+    guard let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.timed.exchange(0, ordering: .acquiring))
+    else { return false }
+    adopt(plan)
+    return true
   }
 
   @_noLocks

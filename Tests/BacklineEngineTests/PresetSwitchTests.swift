@@ -75,7 +75,7 @@ struct PresetSwitchTests {
     func wires(_ count: Int) -> GraphDescription {
       let bus = (0..<count).map { "p_\($0)" }
       return GraphDescription(
-        ports: PortLayout(inputs: [bus], outputs: [bus]), nodes: [],
+        ports: PortLayout(inputs: [bus], outputs: [bus.map { $0 + "_out" }]), nodes: [],
         connections: [ConnectionSpecification(from: Endpoint("input", bus: 0), to: Endpoint("output", bus: 0))])
     }
     let harness = try await EngineHarness(ports: wires(4).ports)

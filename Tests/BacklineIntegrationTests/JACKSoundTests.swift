@@ -4,11 +4,11 @@ import CBackline
 import Testing
 
 extension JACKRackTests {
-  /// Decaying bursts of noise and tone with pauses between them, of two seconds.
-  private static func material() -> [Float] {
-    let noise = Signals.noise(frames: 96_000, amplitude: 0.6, seed: 7)
-    let tone = Signals.sine(441, frames: 96_000, amplitude: 0.3)
-    return (0..<96_000).map { frame in
+  /// Decaying bursts of noise and tone with pauses between them.
+  private static func material(frames: Int) -> [Float] {
+    let noise = Signals.noise(frames: frames, amplitude: 0.6, seed: 7)
+    let tone = Signals.sine(441, frames: frames, amplitude: 0.3)
+    return (0..<frames).map { frame in
       let into = Float(frame % 19_200)
       return into > 14_400 ? 0 : (noise[frame] + tone[frame]) * max(0, 1 - into / 14_400)
     }
@@ -19,23 +19,18 @@ extension JACKRackTests {
     arguments: ["clean-channel", "podcast-voice", "vocal", "ambient"], [16, 64, 1024])
   func sameAsInProcess(preset: String, period: Int) async throws {
     let files = try JACKRackFiles()
-    let input = try JACKRackFiles.samples(of: try files.wave("input.wav", Self.material()))
+    let input = try JACKRackFiles.samples(
+      of: try files.wave("input.wav", Self.material(frames: period < 64 ? 24_000 : 96_000)))
     let graph = try JACKRackFiles.shipped(preset)
-    let inputPorts = graph.ports.inputs.flatMap { $0 }, outputPorts = graph.ports.outputs.flatMap { $0 }
     var recorded: [[Float]] = []
     try await JACKServer.with(period: period) { _ in
       // A rack of its own for each attempt, so that nothing rings on from one to the next.
-      recorded = try await undisturbed(start: { try JACKRack([preset, "--connect", "none"]) }) { _ in
-        let source = try JACKTestClient("source", outputs: inputPorts.count)
-        let recorder = try JACKTestClient("recorder", inputs: outputPorts.count + 1)
-        let take = try recorder.startRecording(
-          from: outputPorts.map { "rack:\($0)" } + ["source:out_1"], frames: input.count + 24_000)
-        try source.play(inputPorts.map { _ in input }, into: inputPorts.map { "rack:\($0)" })
-        defer {
-          source.close()
-          recorder.close()
-        }
-        return try await take.samples()
+      let start = { try JACKRack([preset, "--connect", "none"]) }
+      do {
+        recorded = try await undisturbed(start: start) { _ in try await play(input, through: graph, freely: false) }
+      } catch is Disturbed {
+        // This machine cannot keep such a period up for long enough: without the clock, then, every sample is still there.
+        recorded = try await undisturbed(start: start) { _ in try await play(input, through: graph, freely: true) }
       }
     }
     // The recorder heard the source beside the rack, so it is known when the input began.
@@ -51,6 +46,28 @@ extension JACKRackTests {
     }
     #expect(Signals.rms(heard[0]) > 0.01)
     #expect(try #require(differences.min()) <= 1e-6, "\(differences)")
+  }
+
+  /// What comes out of the rack's ports, and behind that the source beside it. `freely`, the server does not wait for the clock.
+  private func play(_ input: [Float], through graph: GraphDescription, freely: Bool) async throws -> [[Float]] {
+    let inputPorts = graph.ports.inputs.flatMap { $0 }, outputPorts = graph.ports.outputs.flatMap { $0 }
+    let source = try JACKTestClient("source", outputs: inputPorts.count)
+    let recorder = try JACKTestClient("recorder", inputs: outputPorts.count + 1)
+    defer {
+      if freely { recorder.setFreewheel(false) }
+      source.close()
+      recorder.close()
+    }
+    for index in inputPorts.indices { try source.connect("source:out_\(index + 1)", "rack:\(inputPorts[index])") }
+    for (index, port) in (outputPorts.map { "rack:\($0)" } + ["source:out_1"]).enumerated() {
+      try recorder.connect(port, "recorder:in_\(index + 1)")
+    }
+    if freely { recorder.setFreewheel(true) }
+    // In free running the source begins long after the recorder, as the frames go.
+    let take = try recorder.startRecording(
+      from: outputPorts.map { "rack:\($0)" } + ["source:out_1"], frames: input.count + (freely ? 2_400_000 : 12_000))
+    try source.play(inputPorts.map { _ in input }, into: inputPorts.map { "rack:\($0)" })
+    return try await take.samples(within: 60)
   }
 
   /// What the graph makes of `input`, after some silence that is not returned.
