@@ -84,7 +84,7 @@ let package = Package(
     tests("BacklineGraph", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineEngine", ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
-    tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "CBackline"]),
+    tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineJACK", ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"]),
     tests("BacklineMedia", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     .testTarget(

@@ -26,6 +26,11 @@ struct UnitContractTests {
     #expect(try contract(kind, 48_000).silenceAnnouncement() == [])
   }
 
+  @Test("a fresh instance equals one whose parameters were all set to their defaults", arguments: kinds, rates)
+  func freshHasDefaults(kind: String, sampleRate: Double) throws {
+    #expect(try contract(kind, sampleRate).freshHasDefaults() == [])
+  }
+
   @Test("a unit that was reset is as good as new", arguments: kinds, rates)
   func resetEqualsFresh(kind: String, sampleRate: Double) throws {
     #expect(try contract(kind, sampleRate).resetEqualsFresh() == [])

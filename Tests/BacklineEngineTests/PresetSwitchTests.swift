@@ -73,9 +73,9 @@ struct PresetSwitchTests {
     arguments: [1, 2, 4], [1, 2, 4])
   func otherPorts(from: Int, to: Int) async throws {
     func wires(_ count: Int) -> GraphDescription {
-      let bus = (0..<count).map { "p_\($0)" }
-      return GraphDescription(
-        ports: PortLayout(inputs: [bus], outputs: [bus.map { $0 + "_out" }]), nodes: [],
+      GraphDescription(
+        ports: PortLayout(
+          inputs: [(0..<count).map { "in_\($0)" }], outputs: [(0..<count).map { "out_\($0)" }]), nodes: [],
         connections: [ConnectionSpecification(from: Endpoint("input", bus: 0), to: Endpoint("output", bus: 0))])
     }
     let harness = try await EngineHarness(ports: wires(4).ports)

@@ -5,6 +5,12 @@ import Testing
 
 @Suite("What an edit does not touch")
 struct UntouchedTests {
+  #if DEBUG
+    static let rounds = 80
+  #else
+    static let rounds = 200
+  #endif
+
   private func played(withEdits: Bool) async throws -> [Float] {
     let harness = try await EngineHarness(sampleRate: 16_000)
     try await harness.perform([
@@ -20,7 +26,7 @@ struct UntouchedTests {
     _ = harness.render(frames: 1024)
     await harness.settle()
     var output: [Float] = []
-    for round in 0..<200 {
+    for round in 0..<Self.rounds {
       if withEdits {
         try await harness.perform([
           harness.add("gain", "x\(round)"), harness.connect("silent", "x\(round)"),

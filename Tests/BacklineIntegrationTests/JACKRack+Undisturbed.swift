@@ -14,7 +14,8 @@ extension JACKRackTests {
       let result = try await measure()
       if try rack.lateness() == before { return result }
     }
-    throw Disturbed(attempts: attempts, lateness: try rack.lateness())
+    // A machine that is late whatever we do cannot tell: not a pass, and not a fault of the rack's either.
+    try Test.cancel("late cycles in all of \(attempts) attempts: \(try rack.lateness())")
   }
 
   /// The same with a rack of its own for each attempt.

@@ -27,7 +27,9 @@ extension JACKRackTests {
       // A rack of its own for each attempt, so that nothing rings on from one to the next.
       let start = { try JACKRack([preset, "--connect", "none"]) }
       do {
-        recorded = try await undisturbed(start: start) { _ in try await play(input, through: graph, freely: false) }
+        recorded = try await undisturbed(start: start, attempts: 3) { _ in
+          try await play(input, through: graph, freely: false)
+        }
       } catch is Disturbed {
         // This machine cannot keep such a period up for long enough: without the clock, then, every sample is still there.
         recorded = try await undisturbed(start: start) { _ in try await play(input, through: graph, freely: true) }

@@ -49,6 +49,8 @@ final class CommandBench: @unchecked Sendable {
   /// Renders with a DC of 1 as the input.
   func render(frames: Int) {
     guard let host else { return }
+    // What has been answered is rendered from here on, however long the queue would have gathered it.
+    onQueue { bench in bench.engine.here { $0.flush() } }
     var left = frames
     while left > 0 {
       let count = min(left, host.period)

@@ -7,9 +7,9 @@ import Testing
 struct ShippedPresetsTests {
   static let names = ["ambient", "clean-channel", "podcast-voice", "vocal"]
 
-  private let catalog = TestCatalog.standard
+  private let catalog = UnitCatalog.standard
 
-  private static let folder =
+  static let folder =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("presets").path
 

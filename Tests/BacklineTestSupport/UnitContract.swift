@@ -78,6 +78,25 @@ public struct UnitContract: Sendable {
     return difference.map { ["after reset: \($0)"] } ?? []
   }
 
+  /// A new instance has all parameters at their defaults: an engine sets only what differs.
+  public func freshHasDefaults() -> [String] {
+    let signals = signals(frames: 4096, withOptional: true)
+    let defaults = Dictionary(settable.map { ($0.name, $0.parameter.defaultValue) }, uniquingKeysWith: { $1 })
+    let set = UnitHarness(description, sampleRate: sampleRate, parameters: defaults)
+    let untouched = UnitHarness(description, sampleRate: sampleRate, setsDefaults: false)
+    let plan = events(seed: 13).map { event in
+      var event = event
+      event.frame += 2000
+      return event
+    }
+    let difference = firstDifference(
+      set.render(signals, frames: 4096, cuts: [64], events: plan),
+      untouched.render(signals, frames: 4096, cuts: [64], events: plan))
+    var wrong = difference.map { ["a fresh instance: \($0)"] } ?? []
+    if set.tail() != untouched.tail() { wrong.append("another tail") }
+    return wrong
+  }
+
   /// Every parameter at either end of its range, alone and all together, gives finite sound.
   public func extremes() -> [String] {
     let signals = signals(frames: 512, withOptional: true)

@@ -33,10 +33,11 @@ public final class UnitHarness {
   private let readings: UnsafeMutablePointer<Float>
   private var frame: Int64
 
-  /// A new instance with these parameters, the others at their defaults, that renders from `startFrame` on.
+  /// A new instance with these parameters, the others at their defaults, that renders from `startFrame` on. Where
+  /// `setsDefaults` is false, the defaults are left to the instance.
   public init(
     _ description: UnitDescription, sampleRate: Double = 48_000, parameters: [String: Float] = [:],
-    startFrame: Int64 = 0
+    startFrame: Int64 = 0, setsDefaults: Bool = true
   ) {
     self.description = description
     frame = startFrame
@@ -45,7 +46,7 @@ public final class UnitHarness {
     readings = .allocate(capacity: max(1, description.parameters.count))
     readings.initialize(repeating: 0, count: max(1, description.parameters.count))
     instance = description.make(UnitFormat(sampleRate: sampleRate, rampFrames: rampFrames, readings: readings))
-    for (index, parameter) in description.parameters.enumerated() where !parameter.isReadOnly {
+    for (index, parameter) in description.parameters.enumerated() where setsDefaults && !parameter.isReadOnly {
       instance.functions.set(instance.state, Int32(index), parameters[parameter.name] ?? parameter.defaultValue, 0)
     }
     for (name, value) in parameters { set(name, value, ramp: 0) }
