@@ -14,18 +14,7 @@ extension JACKCore {
     let ports = notices.takePorts()
     if !ports.isEmpty { run(session) { _, session in session.handle(ports) } }
     let isGraphChanged = notices.isGraphChanged.exchange(false, ordering: .acquiring)
-    if isGraphChanged { followLatencies(session) }
     if isGraphChanged || !ports.isEmpty { deliver(.portsChanged) }
-  }
-
-  /// Has latencies computed until they settle once the connections on the server have: the server itself goes round only
-  /// once, which is not enough where sound leaves this client and comes back through another.
-  private func followLatencies(_ session: JACKSession) {
-    if session.isPublishing.exchange(true, ordering: .acquiring) { return }
-    events.run(after: 0.05) { [weak self, weak session] in
-      guard let self, let session, self.session === session else { return }
-      run(session) { _, session in session.publishLatencies() }
-    }
   }
 
   private func collectValues(_ notices: JACKNotices) {
