@@ -251,13 +251,9 @@ extension Engine {
   /// runs.
   public func sync(_ completion: @escaping @Sendable () -> Void) {
     flush()
-    let waiter = Waiter(serial: store.isDirty ? nextSerial : lastOffered, events: sentEvents, completion: completion)
-    if isTaken(waiter) {
-      completion()
-    } else {
-      waiters.append(waiter)
-      core.pointee.wantWake()
-    }
+    waiters.append(
+      Waiter(serial: store.isDirty ? nextSerial : lastOffered, events: sentEvents, completion: completion))
+    answerWaiters()
   }
 
   private func isTaken(_ waiter: Waiter) -> Bool {
@@ -266,17 +262,22 @@ extension Engine {
       && sentEvents - core.pointee.waitingEvents >= waiter.events
   }
 
+  /// Answers those whose wait has ended, and has the render thread wake this queue for the others.
   func answerWaiters() {
-    if waiters.isEmpty { return }
-    // Asked once of each, for the render thread goes on meanwhile: one taken between two questions would be forgotten.
-    var taken: [Waiter] = []
-    waiters.removeAll { waiter in
-      if !isTaken(waiter) { return false }
-      taken.append(waiter)
-      return true
+    while !waiters.isEmpty {
+      // Asked once of each, for the render thread goes on meanwhile: one taken between two questions would be forgotten.
+      var taken: [Waiter] = []
+      waiters.removeAll { waiter in
+        if !isTaken(waiter) { return false }
+        taken.append(waiter)
+        return true
+      }
+      for waiter in taken { waiter.completion() }
+      if waiters.isEmpty { return }
+      core.pointee.wantWake()
+      // Asked again, since what has been taken between the question and the wish wakes nobody.
+      if !waiters.contains(where: isTaken) { return }
     }
-    for waiter in taken { waiter.completion() }
-    if !waiters.isEmpty { core.pointee.wantWake() }
   }
 
   /// The render thread has been heard of.

@@ -41,7 +41,9 @@ extension RenderCore {
   public func takeReport() -> RenderReport? { reports.pointee.pop() }
 
   /// Asks for a wake at the beginning of the coming cycle.
-  public func wantWake() { exchange.isWakeWanted.store(true, ordering: .releasing) }
+  ///
+  /// What is asked of this core after it is not older than what a cycle has taken that saw no wish: both sides write first and read then.
+  public func wantWake() { exchange.isWakeWanted.store(true, ordering: .sequentiallyConsistent) }
 
   /// The next frame to be rendered.
   public var currentFrame: Int64 { exchange.frame.load(ordering: .acquiring) }

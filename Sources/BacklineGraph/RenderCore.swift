@@ -119,9 +119,8 @@ public struct RenderCore: ~Copyable {
   mutating func takeIn() {
     adoptDue()
     takeEvents()
-    if exchange.isWakeWanted.load(ordering: .relaxed) && exchange.isWakeWanted.exchange(false, ordering: .acquiring) {
-      backline_wake(wakeDescriptor)
-    }
+    // An exchange and no load, since it must not pass the stores of what has been taken: see `wantWake()`.
+    if exchange.isWakeWanted.exchange(false, ordering: .sequentiallyConsistent) { backline_wake(wakeDescriptor) }
   }
 
   /// Takes what waits while no host renders: plans at once, wherever in a quantum the last host has ended.
