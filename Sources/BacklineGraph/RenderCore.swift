@@ -135,6 +135,11 @@ public struct RenderCore: ~Copyable {
     master.move(to: target, over: frames)
   }
 
+  mutating func moveToQuantum() {
+    frame = Quantum.ceiling(frame)
+    exchange.frame.store(frame, ordering: .releasing)
+  }
+
   /// The frames until something has to happen, at most a slice.
   @_noLocks
   private func sliceLength(limit: Int) -> Int {
