@@ -40,10 +40,11 @@ let package = Package(
     systemLibrary("CSndFile", "sndfile", "libsndfile1-dev"),
     systemLibrary("CSoxr", "soxr", "libsoxr-dev"),
     systemLibrary("CEBUR128", "libebur128", "libebur128-dev"),
+    systemLibrary("CFFTW", "fftw3f", "libfftw3-dev"),
 
     .target(name: "CBackline", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
-    .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline"], swiftSettings: realtime),
+    .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CFFTW"], swiftSettings: realtime),
     .target(
       name: "BacklineGraph", dependencies: ["BacklineDSP", "BacklineRealtime", "CBackline"],
       swiftSettings: realtime),
