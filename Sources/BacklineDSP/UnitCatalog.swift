@@ -13,6 +13,12 @@ public struct UnitCatalog: Sendable {
     Noise.description,
     Meter.description,
     Player.description,
+
+    // Drive
+    Distortion.description,
+    Saturation.description,
+    BitCrusher.description,
+    Amplifier.description,
   ])
 
   /// The descriptions in order.

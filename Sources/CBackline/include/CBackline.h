@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "FilterKernels.h"
 #include "StereoVector.h"
 
 #define REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
@@ -82,6 +83,8 @@ REALTIME_SAFE static inline double backline_log(double x) { return log(x); }
 REALTIME_SAFE static inline double backline_pow(double x, double y) { return pow(x, y); }
 REALTIME_SAFE static inline double backline_sqrt(double x) { return sqrt(x); }
 REALTIME_SAFE static inline double backline_floor(double x) { return floor(x); }
+REALTIME_SAFE static inline double backline_tanh(double x) { return tanh(x); }
+REALTIME_SAFE static inline double backline_atan2(double y, double x) { return atan2(y, x); }
 
 // MARK: Memory
 
