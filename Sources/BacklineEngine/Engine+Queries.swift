@@ -81,7 +81,7 @@ extension Engine {
   }
 
   /// The next frame to be rendered.
-  public var currentFrame: Int64 { core.pointee.currentFrame }
+  public var currentFrame: Int64 { exchange.pointee.currentFrame }
 
   /// Samples that were not finite, by node.
   public var nonFiniteCounts: [(node: String, count: Int)] {
@@ -94,7 +94,7 @@ extension Engine {
 
   /// The counters of the render side.
   public var counts: (lateEvents: Int, droppedEvents: Int, nonFinite: Int) {
-    let counts = core.pointee.counts
+    let counts = exchange.pointee.counts
     return (
       counts.lateEvents + latePlans, counts.droppedEvents,
       counts.nonFiniteInputs + nonFiniteCounts.reduce(0) { $0 + $1.count }

@@ -21,7 +21,10 @@ public actor Engine {
   public static let scheduledLimit = 4_096
   static let undoLimit = 1_000
 
+  /// The render thread's while a host renders.
   nonisolated(unsafe) let core: UnsafeMutablePointer<RenderCore>
+  /// What is shared with it.
+  nonisolated(unsafe) let exchange: UnsafeMutablePointer<RenderExchange>
   let wakeDescriptor: Int32
   private let ownsExecutor: Bool
 
@@ -84,6 +87,7 @@ public actor Engine {
     precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
     core = .allocate(capacity: 1)
     core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
+    exchange = core.pointee.exchange
     let descriptor = wakeDescriptor
     self.executor.watch(descriptor) { [weak self] in
       backline_event_clear(descriptor)
