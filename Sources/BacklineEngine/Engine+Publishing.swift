@@ -123,16 +123,19 @@ extension Engine {
     if isNew { store.topology.edges[Int(index)].delay = delay }
   }
 
-  /// Fades new connections in. What comes from a node that is new itself needs no fade: that node's inputs have one.
+  /// Fades new connections in. What comes from a node that is new itself needs no fade: that node's inputs have one. Nor does
+  /// what goes to a node that only listens.
   private func fadeIn(_ serial: Int32) {
     for index in store.newEdges {
       let edge = store.topology.edges[Int(index)]
       let source = edge.source == Topology.input ? nil : store.nodes[Int(edge.source)]
       let isFresh = source.map { $0.firstSerial >= serial && !$0.description.inputs.isEmpty } ?? false
+      let target = edge.target == Topology.output ? nil : store.nodes[Int(edge.target)]
+      let isUnheard = target.map { $0.description.outputs.isEmpty } ?? false
       var action = AdoptionAction(.fade)
       action.edge = edge.state
       action.value = 1
-      action.frames = isFresh ? 0 : rampFrames()
+      action.frames = isFresh || isUnheard ? 0 : rampFrames()
       action.hold = action.frames == 0 ? 0 : edge.delay
       store.actions.append(action)
       store.unsettled.append(

@@ -29,8 +29,10 @@ public actor Engine {
   private let ownsExecutor: Bool
 
   var store = GraphStore()
-  /// The source channel maps that users gave, by connection.
-  var maps: [Int32: [Int]] = [:]
+  /// The ways of channels that users gave, by connection.
+  var maps: [Int32: ChannelMap] = [:]
+  /// Units that belong to one user of this engine and are in no catalog.
+  var ownUnits: [String: UnitDescription] = [:]
   /// The alignment lines of connections that have one.
   var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
   var generations: [UInt32] = []
@@ -107,6 +109,22 @@ public actor Engine {
     guard isRendering else { return 0 }
     return Int32(min(max(0, (seconds ?? rampTime) * sampleRate), Double(Int32.max / 2)).rounded())
   }
+
+  // MARK: Units
+
+  /// A kind of unit by its name: one of the catalog, or one that has been registered.
+  func unit(_ kind: String) -> UnitDescription? { catalog[kind] ?? ownUnits[kind] }
+
+  /// Takes a kind of unit in that no catalog has, such as one around a function of the caller's. It is not listed anywhere.
+  public func register(_ description: UnitDescription) throws(EngineError) {
+    if unit(description.kind) != nil {
+      throw EngineError(.nameTaken, "there is a unit '\(description.kind)' already: choose another name for the kind")
+    }
+    ownUnits[description.kind] = description
+  }
+
+  /// Forgets a kind that has been registered. Nodes of that kind stay.
+  public func unregister(_ kind: String) { ownUnits[kind] = nil }
 
   // MARK: Transactions
 
@@ -199,7 +217,7 @@ public actor Engine {
     return UndoStep(edits: transaction.inverse.reversed(), isPreset: step.isPreset)
   }
 
-  private func rollBack(to before: GraphStore, maps: [Int32: [Int]], _ transaction: Transaction) {
+  private func rollBack(to before: GraphStore, maps: [Int32: ChannelMap], _ transaction: Transaction) {
     for restore in transaction.restores.reversed() { restore() }
     garbage.removeLast(garbage.count - transaction.garbageCount)
     let edges = transaction.newEdges.compactMap { store.topology.edges[Int($0)].state }
@@ -316,25 +334,4 @@ struct Waiter {
   let serial: Int32
   let events: Int
   let completion: @Sendable () -> Void
-}
-
-extension Engine {
-  /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
-  public nonisolated func here<Value>(_ body: (isolated Engine) -> Value) -> Value {
-    executor.checkIsolated()
-    return withoutActuallyEscaping(body) { escaping in
-      // Why: what `assumeIsolated` does, for values that need not be Sendable since they stay here.
-      unsafeBitCast(escaping, to: ((Engine) -> Value).self)(self)
-    }
-  }
-
-  /// The same for what throws, with the error's type kept.
-  public nonisolated func hereThrowing<Value, Failure: Error>(
-    _ body: (isolated Engine) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    executor.checkIsolated()
-    return try withoutActuallyEscaping(body) { escaping throws(Failure) in
-      try unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)(self)
-    }
-  }
 }
