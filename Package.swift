@@ -43,7 +43,12 @@ let package = Package(
     systemLibrary("CEBUR128", "libebur128", "libebur128-dev"),
     systemLibrary("CFFTW", "fftw3f", "libfftw3-dev"),
 
-    .target(name: "CBackline", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    // Optimised in debug builds for the same reason as the Swift around it.
+    .target(
+      name: "CBackline",
+      cSettings: [
+        .unsafeFlags(["-Wall", "-Wextra", "-Werror"]), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ]),
     .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
     .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CFFTW"], swiftSettings: realtime),
     .target(
