@@ -19,6 +19,9 @@ public struct UnitCatalog: Sendable {
     Saturation.description,
     BitCrusher.description,
     Amplifier.description,
+
+    // Time
+    Convolver.description,
   ])
 
   /// The descriptions in order.
