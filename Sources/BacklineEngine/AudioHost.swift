@@ -94,10 +94,15 @@ public protocol AudioHost: AnyObject, Sendable {
   var load: (mean: Float, largest: Float) { get }
   /// True when the render thread runs with real-time scheduling.
   var isRealtime: Bool { get }
+  /// The frames rendered since the host's creation. Asked for while nothing renders.
+  var renderedFrames: Int64 { get }
+  /// True where sound has to come in and go out without a step, since someone listens; false where every frame counts.
+  var fades: Bool { get }
 }
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
+  public var fades: Bool { true }
 
   /// Nothing to do for a host whose ports have no names and whose callers bring the buffers.
   public func setPorts(_ configuration: HostConfiguration) {}

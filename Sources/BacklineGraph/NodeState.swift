@@ -16,6 +16,9 @@ public struct NodeState {
   let isStreaming: Bool
   /// True from the end of the tail to the next sample that is not zero. The unit is freshly reset then.
   var isAsleep: Bool
+  /// True when another silent slice would change nothing: asleep, not bypassed, no dry line to feed. Set by the slice that
+  /// found it so, cleared by whatever may change it.
+  var isQuiet = false
   /// 0 sounding, 1 bypassed.
   var bypass = Ramp(0)
   /// The frames by which the unit delays.
@@ -81,6 +84,7 @@ public struct NodeState {
   /// Takes a new latency. `line` is the dry line from now on where there is one; else the present line is moved.
   @_noLocks
   mutating func setLatency(_ frames: Int32, _ line: UnsafeMutablePointer<AlignmentLine>?, over rampFrames: Int32) {
+    isQuiet = false
     latency = frames
     if let line {
       if let old = dry { line.pointee.adopt(old) }
@@ -108,6 +112,7 @@ public struct NodeState {
   /// Takes an event at its frame.
   @_noLocks
   mutating func take(_ event: RenderEvent, at frame: Int64) {
+    isQuiet = false
     switch event.parameter {
     case RenderEvent.Target.bypass:
       if isFullyBypassed && event.value == 0 {

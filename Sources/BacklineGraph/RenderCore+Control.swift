@@ -62,6 +62,9 @@ extension RenderCore {
   /// Does what a host would do at the beginning of a cycle. Only while none renders.
   public mutating func takeInWhileIdle() { takeInIdle() }
 
+  /// Goes on at a quantum edge. Only while nothing renders.
+  public mutating func alignFrame() { moveToQuantum() }
+
   /// Sets the level of all outputs to move from one value to another. Only while nothing renders.
   public mutating func setMaster(_ target: Float, from start: Float, over frames: Int32) {
     moveMaster(target, from: start, over: frames)

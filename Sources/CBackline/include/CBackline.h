@@ -164,6 +164,9 @@ REALTIME_SAFE int64_t backline_now(void);
 /// CLOCK_REALTIME in nanoseconds since 1970.
 int64_t backline_wall_time(void);
 
+/// Gives the processor away for a tenth of a millisecond.
+void backline_pause(void);
+
 /// Gives this thread SCHED_FIFO at `priority`; false when the system refuses.
 bool backline_set_realtime_priority(int32_t priority);
 
