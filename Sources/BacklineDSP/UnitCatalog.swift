@@ -20,6 +20,15 @@ public struct UnitCatalog: Sendable {
     BitCrusher.description,
     Amplifier.description,
 
+    // Modulation
+    Chorus.description,
+    Flanger.description,
+    Phaser.description,
+    Tremolo.description,
+    Vibrato.description,
+    Rotary.description,
+    RingModulator.description,
+
     // Time
     Convolver.description,
   ])
