@@ -29,6 +29,18 @@ public struct UnitCatalog: Sendable {
     Saturation.description,
     BitCrusher.description,
     Amplifier.description,
+
+    // Modulation
+    Chorus.description,
+    Flanger.description,
+    Phaser.description,
+    Tremolo.description,
+    Vibrato.description,
+    Rotary.description,
+    RingModulator.description,
+
+    // Time
+    Convolver.description,
   ])
 
   /// The descriptions in order.
