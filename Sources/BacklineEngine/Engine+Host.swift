@@ -132,7 +132,10 @@ extension Engine {
       emit(.configurationChanged(cause: "period", old: oldPeriod, new: newPeriod, epoch: epoch))
     }
     // Sound that is already there comes in without a step.
-    core.pointee.setMaster(isMuted ? 0 : 1, from: 0, over: Int32((rampTime * sampleRate).rounded()))
+    let fadesIn = hosting.host?.fadesIn ?? true
+    let level: Float = isMuted ? 0 : 1
+    core.pointee.setMaster(
+      level, from: fadesIn ? 0 : level, over: fadesIn ? Int32((rampTime * sampleRate).rounded()) : 0)
     isRendering = true
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()

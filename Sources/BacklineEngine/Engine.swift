@@ -3,6 +3,7 @@ import BacklineGraph
 import BacklineRealtime
 import CBackline
 import Glibc
+import Synchronization
 
 /// The control side: owns the graph, compiles it, and tells the render thread about it. Everything runs on its control queue.
 public actor Engine {
@@ -315,6 +316,28 @@ struct Waiter {
 }
 
 extension Engine {
+  /// Runs `body` on the control queue and waits for it. From any other thread only.
+  public nonisolated func wait<Value: Sendable>(
+    for body: @escaping @Sendable (isolated Engine) throws(EngineError) -> Value
+  ) throws(EngineError) -> Value {
+    let done = Semaphore()
+    let outcome = Mutex<Result<Value, EngineError>?>(nil)
+    executor.schedule(after: 0) { [self] in
+      let result = here { engine -> Result<Value, EngineError> in
+        do throws(EngineError) {
+          return .success(try body(engine))
+        } catch {
+          return .failure(error)
+        }
+      }
+      outcome.withLock { $0 = result }
+      done.signal()
+    }
+    done.wait()
+    guard let result = outcome.withLock({ $0 }) else { throw EngineError(.internal, "the control queue has ended") }
+    return try result.get()
+  }
+
   /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
   public nonisolated func here<Value>(_ body: (isolated Engine) -> Value) -> Value {
     executor.checkIsolated()
