@@ -72,11 +72,16 @@ let package = Package(
     .target(
       name: "BacklinePresets", dependencies: ["BacklineEngine", "BacklineDSP", "CBackline"],
       swiftSettings: common),
+    .target(
+      name: "BacklineOffline",
+      dependencies: [
+        "BacklineEngine", "BacklineGraph", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CEBUR128", "CBackline",
+      ], swiftSettings: common),
     .executableTarget(
       name: "BacklineCommand",
       dependencies: [
-        "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia", "BacklineOSC", "BacklinePresets",
-        "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
+        "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia", "BacklineOffline", "BacklineOSC",
+        "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
       name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "CBackline", "CJACK"],
@@ -93,12 +98,15 @@ let package = Package(
     tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineJACK", ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"]),
+    tests(
+      "BacklineOffline",
+      ["BacklineEngine", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     tests("BacklineMedia", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     .testTarget(
       name: "BacklineIntegrationTests",
       dependencies: [
         "BacklineTestSupport", "BacklineCommand", "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia",
-        "BacklineOSC", "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
+        "BacklineOffline", "BacklineOSC", "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
   ]
 )

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Ways into the engine for code that is not asynchronous.
 extension Engine {
   /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
@@ -45,26 +43,16 @@ extension Engine {
 
 /// Where one thread waits for another's result.
 private final class Meeting<Value, Failure: Error>: @unchecked Sendable {
-  private let signal: UnsafeMutablePointer<sem_t>
+  private let signal = Semaphore()
   private var result: Result<Value, Failure>?
-
-  init() {
-    signal = .allocate(capacity: 1)
-    sem_init(signal, 0, 0)
-  }
-
-  deinit {
-    sem_destroy(signal)
-    signal.deallocate()
-  }
 
   func end(_ result: Result<Value, Failure>) {
     self.result = result
-    sem_post(signal)
+    signal.signal()
   }
 
   func wait() throws(Failure) -> Value {
-    while sem_wait(signal) != 0 {}
+    signal.wait()
     guard let result else { fatalError("woken without a result") }
     return try result.get()
   }

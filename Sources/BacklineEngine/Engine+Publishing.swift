@@ -21,7 +21,7 @@ extension Engine {
   private static let gathering = (costs: Int64(3), most: Int64(1_000_000))
 
   /// True while something will end by itself, or be taken at a frame of its own, that has to be looked for.
-  private var hasLooseEnds: Bool {
+  public var hasLooseEnds: Bool {
     !store.unsettled.isEmpty || !store.ghosts.isEmpty || !store.deferredEdges.isEmpty || !backlog.isEmpty
       || (isRendering && offeredTimed != nil)
   }
@@ -294,7 +294,7 @@ extension Engine {
   // MARK: Tidying
 
   func planTidy() {
-    if tidyTimer != nil { return }
+    if tidyTimer != nil || hosting.host?.isOffline == true { return }
     tidyTimer = later(isRendering ? 0.01 : 0) { $0.tidy() }
   }
 

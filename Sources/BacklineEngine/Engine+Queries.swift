@@ -80,6 +80,18 @@ extension Engine {
       ports: store.ports, nodes: store.nodes.compactMap { $0?.specification }, connections: connections)
   }
 
+  /// The frames by which each output bus comes late, on the longest way through the graph.
+  public var outputLatencies: [Int] { PathAlignment(store.topology).outputLatency }
+
+  /// True while no unit holds sound: all that have inputs sleep, and no player plays. What a generator gives now is for its
+  /// listeners to hear; a mixer holds nothing.
+  public var isAtRest: Bool {
+    (store.nodes.compactMap { $0 } + store.ghosts.map(\.node)).allSatisfy { node in
+      if let player = node.instance.control as? PlayerControl { return !player.state.isPlaying }
+      return node.description.inputs.isEmpty || node.isGrowing || NodeState.isAtRest(node.state)
+    }
+  }
+
   /// The next frame to be rendered.
   public var currentFrame: Int64 { exchange.pointee.currentFrame }
 

@@ -3,6 +3,7 @@ import BacklineGraph
 import BacklineRealtime
 import CBackline
 import Glibc
+import Synchronization
 
 /// The control side: owns the graph, compiles it, and tells the render thread about it. Everything runs on its control queue.
 public actor Engine {

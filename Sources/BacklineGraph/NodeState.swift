@@ -54,6 +54,7 @@ public struct NodeState {
     self.rampFrames = rampFrames
     isStreaming = instance.functions.accumulate != nil
     isAsleep = hasInputs && !isStreaming && !instance.functions.isSleepless
+    restValue = isAsleep ? 1 : 0
   }
 
   /// True while the node is not bypassed and no ramp runs.

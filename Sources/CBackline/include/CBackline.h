@@ -2,6 +2,8 @@
 // render code call. Everything marked REALTIME_SAFE neither allocates, locks nor waits.
 #pragma once
 
+#include "CBacklineFiles.h"
+#include "CBacklineSamples.h"
 #include "CBacklineSockets.h"
 
 #include <math.h>
