@@ -228,6 +228,13 @@ extension Engine {
 
   // MARK: Another rate
 
+  /// Has the graph run at another rate, before a host says so; not while one renders.
+  public func changeRate(to new: Double) {
+    if isRendering || new == sampleRate { return }
+    rebuild(sampleRate: new)
+    flush()
+  }
+
   /// Makes every unit anew for another sample rate. Nothing renders.
   private func rebuild(sampleRate new: Double) {
     tidy()
