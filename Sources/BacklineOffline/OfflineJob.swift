@@ -20,6 +20,8 @@ public struct OfflineJob: Sendable {
   public var script: (@Sendable (Engine) throws(OfflineError) -> any OfflineScript)?
   /// The files of players in the graph: read before each block, so that they are waited for.
   public var media: MediaService?
+  /// What has kept one of those files from being read on: asked before each block, and the end of the rendering.
+  public var mediaFailure: (@Sendable () -> EngineError?)?
   /// Called now and then on a thread of the pipeline.
   public var onProgress: (@Sendable (OfflineProgress) -> Void)?
 

@@ -3,6 +3,7 @@ import BacklineEngine
 import BacklineMedia
 import BacklineOffline
 import Glibc
+import Synchronization
 
 /// One input on its way to one output.
 struct RenderTask: Sendable {
@@ -34,6 +35,20 @@ struct RenderTask: Sendable {
       source: source, destination: destination(preferred, metadata), graph: graph)
     job.tail = options.tail
     job.blockFrames = options.maxFrames
+    if let path = options.events {
+      let events = try EventFile(path: path, sampleRate: source.sampleRate)
+      let failure = MediaFailure()
+      let media = MediaService.synchronous { _, error in failure.note(error) }
+      job.media = media
+      job.mediaFailure = { failure.error }
+      job.script = { engine throws(OfflineError) in
+        do throws(EngineError) {
+          return EventScript(events, try ScriptedCommands(engine, media: media))
+        } catch {
+          throw OfflineError(error)
+        }
+      }
+    }
     return job
   }
 
@@ -127,4 +142,13 @@ extension RenderTask {
     }
     return files
   }
+}
+
+/// The first file of a player that could not be read on.
+private final class MediaFailure: Sendable {
+  private let first = Mutex<EngineError?>(nil)
+
+  var error: EngineError? { first.withLock { $0 } }
+
+  func note(_ error: EngineError) { first.withLock { if $0 == nil { $0 = error } } }
 }
