@@ -53,9 +53,7 @@ extension Engine {
     }
     var wait = 0.0
     if isRendering {
-      let fade = RenderEvent(
-        slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
-      if core.pointee.send(fade) { sentEvents += 1 }
+      if sendFade() { sentEvents += 1 }
       wait = min(0.5, rampTime + 3 * Double(max(period, 64)) / sampleRate)
     }
     later(wait) { engine in
@@ -68,6 +66,21 @@ extension Engine {
       }
     }
   }
+
+  /// Has the outputs fade out; false where the queue is full.
+  private func sendFade() -> Bool {
+    var fade = RenderEvent(
+      slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
+    if let changeLog {
+      fade.id = changeLog.eventID()
+      changeLog.way = .queue(fade.id)
+      changeLog.note(.fadedOut, isStructural: false, now: core.pointee.currentFrame)
+    }
+    return core.pointee.send(fade)
+  }
+
+  /// Fades the outputs out for good, as `stop` does; the host goes on.
+  public func fadeOut() { if sendFade() { sentEvents += 1 } }
 
   // MARK: Events of the host
 
@@ -137,6 +150,7 @@ extension Engine {
     core.pointee.setMaster(
       level, from: fadesIn ? 0 : level, over: fadesIn ? Int32((rampTime * sampleRate).rounded()) : 0)
     isRendering = true
+    beginLog()
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()
   }
@@ -169,6 +183,7 @@ extension Engine {
 
   private func hasStopped() {
     hosting.isOpen = false
+    endLog()
     isRendering = false
     tidy()
     flush()

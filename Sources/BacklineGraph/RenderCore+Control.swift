@@ -59,6 +59,9 @@ extension RenderCore {
     )
   }
 
+  /// Reports that had no room.
+  public var droppedReports: Int { exchange.droppedReports.load(ordering: .relaxed) }
+
   /// Does what a host would do at the beginning of a cycle. Only while none renders.
   public mutating func takeInWhileIdle() { takeInIdle() }
 

@@ -28,6 +28,7 @@ final class OfflineGraph {
   /// What the script does at this frame has been given to the engine already.
   private var stepped: Int64?
   private var hasLooseEnds = false
+  private let isTidiedByScript: Bool
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let silence: SampleBlock
@@ -37,6 +38,7 @@ final class OfflineGraph {
     engine = Engine(catalog: job.catalog, rampTime: job.rampTime)
     host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fadesIn: job.fadesIn)
     media = job.media
+    isTidiedByScript = job.isTidiedByScript
     mediaFailure = job.mediaFailure
     inputCount = graph.ports.inputs.reduce(0) { $0 + $1.count }
     outputCount = graph.ports.outputs.reduce(0) { $0 + $1.count }
@@ -51,7 +53,9 @@ final class OfflineGraph {
       guard host.started.wait(seconds: 60) else { throw EngineError(.internal, "the engine does not start") }
       // Asked only now, since they may depend on the rate.
       latencies = try engine.wait { engine throws(EngineError) in
-        zip(graph.ports.outputs, engine.outputLatencies).flatMap { Array(repeating: $1, count: $0.count) }
+        zip(graph.ports.outputs, engine.outputLatencies).flatMap {
+          Array(repeating: job.keepsLatency ? 0 : $1, count: $0.count)
+        }
       }
     } catch {
       throw OfflineError(error)
@@ -115,6 +119,7 @@ final class OfflineGraph {
   }
 
   private func tidy() throws(OfflineError) {
+    if isTidiedByScript { return }
     do throws(EngineError) {
       hasLooseEnds = try engine.wait { engine throws(EngineError) in
         engine.tidyNow()

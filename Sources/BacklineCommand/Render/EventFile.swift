@@ -24,22 +24,19 @@ struct EventFile: Sendable {
   let path: String
   let groups: [Group]
 
+  /// One line.
+  struct Event: Sendable {
+    let frame: Int64
+    let message: OSCMessage
+    let line: Int
+    /// The order of control, in captures.
+    let order: Int
+  }
+
   init(path: String, sampleRate: Int) throws(OfflineError) {
     self.path = path
-    var events: [(frame: Int64, message: OSCMessage, line: Int)] = []
-    var line = 0
-    for bytes in try Self.lines(path) {
-      line += 1
-      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
-      do throws(EventProblem) {
-        let (frame, message) = try Self.event(bytes, line, sampleRate)
-        events.append((frame, message, line))
-      } catch {
-        throw OfflineError(.badData, "\(path):\(line): \(error.reason)")
-      }
-    }
     // Stable, since equal frames keep the order of their lines.
-    let sorted = events.sorted { ($0.frame, $0.line) < ($1.frame, $1.line) }
+    let sorted = try Self.events(path, sampleRate: sampleRate).sorted { ($0.frame, $0.line) < ($1.frame, $1.line) }
     var groups: [Group] = []
     for event in sorted {
       if groups.last?.frame == event.frame {
@@ -49,6 +46,22 @@ struct EventFile: Sendable {
       }
     }
     self.groups = groups
+  }
+
+  /// The events of a file in the order of its lines.
+  static func events(_ path: String, sampleRate: Int, isCapture: Bool = false) throws(OfflineError) -> [Event] {
+    var events: [Event] = []
+    var line = 0
+    for bytes in try Self.lines(path) {
+      line += 1
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+      do throws(EventProblem) {
+        events.append(try Self.event(bytes, line, sampleRate, isCapture: isCapture))
+      } catch {
+        throw OfflineError(.badData, "\(path):\(line): \(error.reason)")
+      }
+    }
+    return events
   }
 
   // MARK: Lines
@@ -75,8 +88,8 @@ struct EventFile: Sendable {
   }
 
   private static func event(
-    _ bytes: ArraySlice<UInt8>, _ line: Int, _ sampleRate: Int
-  ) throws(EventProblem) -> (Int64, OSCMessage) {
+    _ bytes: ArraySlice<UInt8>, _ line: Int, _ sampleRate: Int, isCapture: Bool
+  ) throws(EventProblem) -> Event {
     let value: JSONValue
     do throws(JSONError) {
       value = try JSONReader.read(Array(bytes), firstLine: line)
@@ -84,8 +97,9 @@ struct EventFile: Sendable {
       throw EventProblem("\(error)")
     }
     guard let members = value.object else { throw EventProblem("an event is an object, not \(value.typeName)") }
-    for member in members where !["frame", "seconds", "address", "arguments"].contains(member.name) {
-      let near = Suggestion.sentence(for: member.name, among: ["frame", "seconds", "address", "arguments"])
+    let names = ["frame", "seconds", "address", "arguments"] + (isCapture ? ["order"] : [])
+    for member in members where !names.contains(member.name) {
+      let near = Suggestion.sentence(for: member.name, among: names)
       throw EventProblem("an event has no '\(member.name)'\(near)")
     }
     guard let address = value["address"]?.string, address.hasPrefix("/") else {
@@ -96,7 +110,10 @@ struct EventFile: Sendable {
       guard let elements = list.array else { throw EventProblem("'arguments' is a list, not \(list.typeName)") }
       for element in elements { arguments.append(try argument(element)) }
     }
-    return (try frame(value, sampleRate), OSCMessage(address, arguments))
+    let order = value["order"]?.integer ?? 0
+    if isCapture && (value["order"] == nil || order < 0) { throw EventProblem("an event of a capture needs its order") }
+    return Event(
+      frame: try frame(value, sampleRate), message: OSCMessage(address, arguments), line: line, order: order)
   }
 
   private static func frame(_ value: JSONValue, _ sampleRate: Int) throws(EventProblem) -> Int64 {

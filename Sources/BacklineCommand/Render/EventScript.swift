@@ -67,8 +67,9 @@ final class ScriptedCommands: @unchecked Sendable {
     }
   }
 
-  /// Does messages and waits until they have been given to the engine; at `frame` where one is given.
-  func perform(_ messages: [OSCMessage], at frame: Int64?) throws(EngineError) {
+  /// Does messages and waits until they have been given to the engine; at `frame` where one is given. Without `flushes` what has
+  /// changed in the graph is not published yet.
+  func perform(_ messages: [OSCMessage], at frame: Int64?, flushes: Bool = true) throws(EngineError) {
     let done = Semaphore()
     let failure = Mutex<EngineError?>(nil)
     let (engine, router) = (engine, router)
@@ -76,7 +77,7 @@ final class ScriptedCommands: @unchecked Sendable {
       router.perform(script: messages, at: frame) { error in
         failure.withLock { $0 = error }
         engine.executor.schedule(after: 0) {
-          engine.here { $0.flush() }
+          if flushes { engine.here { $0.flush() } }
           done.signal()
         }
       }

@@ -15,6 +15,11 @@ struct RenderTask: Sendable {
 
   /// The job: opens the input, and makes nothing yet.
   func job() throws(OfflineError) -> OfflineJob {
+    if let replay = options.replay {
+      var job = try CaptureReplay.job(CaptureFolder(replay), destination: destination(.float32, SoundFileMetadata()))
+      job.blockFrames = options.maxFrames
+      return job
+    }
     let source: any OfflineSource
     let preferred: SampleFormat?
     var metadata = SoundFileMetadata()
@@ -83,7 +88,8 @@ extension RenderTask {
       let container = try options.outputContainer(for: options.output)
       return [
         RenderTask(
-          input: options.inputs[0], output: options.output, container: container, options: options, graph: graph)
+          input: options.replay ?? options.inputs[0], output: options.output, container: container, options: options,
+          graph: graph)
       ]
     }
     if !RenderOptions.isFolder(options.output) {
