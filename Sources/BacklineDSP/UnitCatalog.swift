@@ -28,6 +28,24 @@ public struct UnitCatalog: Sendable {
     Noise.description,
     Meter.description,
     Player.description,
+
+    // Drive
+    Distortion.description,
+    Saturation.description,
+    BitCrusher.description,
+    Amplifier.description,
+
+    // Modulation
+    Chorus.description,
+    Flanger.description,
+    Phaser.description,
+    Tremolo.description,
+    Vibrato.description,
+    Rotary.description,
+    RingModulator.description,
+
+    // Time
+    Convolver.description,
   ])
 
   /// The descriptions in order.

@@ -52,10 +52,10 @@ extension Engine {
       return
     }
     var wait = 0.0
-    if isRendering {
+    if isRendering && host.fades {
       let fade = RenderEvent(
         slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
-      if core.pointee.send(fade) { sentEvents += 1 }
+      if exchange.pointee.send(fade) { sentEvents += 1 }
       wait = min(0.5, rampTime + 3 * Double(max(period, 64)) / sampleRate)
     }
     later(wait) { engine in
@@ -131,8 +131,17 @@ extension Engine {
     if newPeriod != oldPeriod && oldPeriod != 0 {
       emit(.configurationChanged(cause: "period", old: oldPeriod, new: newPeriod, epoch: epoch))
     }
-    // Sound that is already there comes in without a step.
-    core.pointee.setMaster(isMuted ? 0 : 1, from: 0, over: Int32((rampTime * sampleRate).rounded()))
+    let host = hosting.host
+    let fades = host?.fades ?? true
+    if fades {
+      // Sound that is already there comes in without a step.
+      core.pointee.setMaster(isMuted ? 0 : 1, from: 0, over: Int32((rampTime * sampleRate).rounded()))
+    } else {
+      core.pointee.setMaster(isMuted ? 0 : 1, from: 0, over: 0)
+      // A rendering has the same bits whatever was rendered before.
+      core.pointee.alignFrame()
+    }
+    hosting.frameOffset = exchange.pointee.currentFrame - (host?.renderedFrames ?? 0)
     isRendering = true
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()

@@ -2,6 +2,8 @@
 // render code call. Everything marked REALTIME_SAFE neither allocates, locks nor waits.
 #pragma once
 
+#include "CBacklineFiles.h"
+#include "CBacklineSamples.h"
 #include "CBacklineSockets.h"
 
 #include <math.h>
@@ -10,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "FilterKernels.h"
 #include "SectionCascade.h"
 #include "StateVariable.h"
 #include "StereoVector.h"
@@ -86,6 +89,8 @@ REALTIME_SAFE static inline double backline_log(double x) { return log(x); }
 REALTIME_SAFE static inline double backline_pow(double x, double y) { return pow(x, y); }
 REALTIME_SAFE static inline double backline_sqrt(double x) { return sqrt(x); }
 REALTIME_SAFE static inline double backline_floor(double x) { return floor(x); }
+REALTIME_SAFE static inline double backline_tanh(double x) { return tanh(x); }
+REALTIME_SAFE static inline double backline_atan2(double y, double x) { return atan2(y, x); }
 
 // MARK: Memory
 
@@ -164,6 +169,9 @@ REALTIME_SAFE void backline_wake(int32_t eventDescriptor);
 REALTIME_SAFE int64_t backline_now(void);
 /// CLOCK_REALTIME in nanoseconds since 1970.
 int64_t backline_wall_time(void);
+
+/// Gives the processor away for a tenth of a millisecond.
+void backline_pause(void);
 
 /// Gives this thread SCHED_FIFO at `priority`; false when the system refuses.
 bool backline_set_realtime_priority(int32_t priority);
