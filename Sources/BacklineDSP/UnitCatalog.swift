@@ -27,6 +27,9 @@ public struct UnitCatalog: Sendable {
     Oscillator.description,
     Noise.description,
     Meter.description,
+    Spectrum.description,
+    Correlation.description,
+    Tuner.description,
     Player.description,
 
     // Drive

@@ -7,9 +7,9 @@ import Testing
 struct LimiterTests {
   static let rates = [44_100.0, 48_000, 96_000]
 
-  /// Signals that are hard on a limiter, each about a tenth of a second.
+  /// Signals that are hard on a limiter, each about a twentieth of a second.
   private func programmes(_ rate: Double) -> [(String, [Float])] {
-    let frames = Int(rate / 8)
+    let frames = Int(rate / 16)
     let noise = Signals.noise(frames: frames, seed: 9)
     // Inter-sample peaks 3 dB above the samples.
     let quarter = (0..<frames).map { frame in Float(backline_sin(.pi / 2 * Double(frame) + .pi / 4)) }
