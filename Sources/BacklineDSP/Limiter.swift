@@ -47,6 +47,8 @@ public struct Limiter: ProcessingUnit, ~Copyable {
   private let latency: Int
   private let reading: UnsafeMutablePointer<Float>
   private let detector = TruePeakDetector(taps: Limiter.detectorTaps)
+  private let left: UnsafeMutablePointer<Float>
+  private let right: UnsafeMutablePointer<Float>
   private var line: StereoDelayLine
   private var largest: SlidingMaximum
   private var smoother: BoxSmoother
@@ -61,6 +63,8 @@ public struct Limiter: ProcessingUnit, ~Copyable {
     reading = format.readings + Parameter.gainReduction.rawValue
     let lookAhead = Self.lookAhead(sampleRate)
     latency = Self.latency(sampleRate)
+    left = SampleMemory.allocate(TruePeakDetector.chunk)
+    right = SampleMemory.allocate(TruePeakDetector.chunk)
     line = StereoDelayLine(maximum: latency + 1)
     // A peak between two samples holds for both.
     largest = SlidingMaximum(length: lookAhead + 2)
@@ -70,6 +74,8 @@ public struct Limiter: ProcessingUnit, ~Copyable {
 
   deinit {
     detector.deallocate()
+    SampleMemory.free(left)
+    SampleMemory.free(right)
     line.deallocate()
     largest.deallocate()
     smoother.deallocate()
@@ -80,31 +86,50 @@ public struct Limiter: ProcessingUnit, ~Copyable {
 
   @_noLocks
   mutating func render(_ block: borrowing RenderBlock) {
-    let left = block.input(0, 0), right = block.input(0, 1)
-    let leftOut = block.output(0, 0), rightOut = block.output(0, 1)
-    for frame in 0..<max(0, Int(block.frameCount)) {
-      let level = gain.next()
-      let x = Self.bounded(left[frame] * level), y = Self.bounded(right[frame] * level)
-      let factor = FastMath.exp2(-follow(x, y))
-      line.write(SIMD2(x, y))
-      let delayed = line.read(latency)
-      leftOut[frame] = delayed.x * factor
-      rightOut[frame] = delayed.y * factor
+    var offset = 0
+    while offset < Int(block.frameCount) {
+      let count = min(TruePeakDetector.chunk, Int(block.frameCount) &- offset)
+      amplify(block.input(0, 0) + offset, block.input(0, 1) + offset, count)
+      // A ceiling that moves is between the two.
+      let floor = FastMath.exp2(min(ceiling.value, ceiling.target))
+      detector.run(left, right, count: count, floors: SIMD2(floor, floor))
+      limit(block.output(0, 0) + offset, block.output(0, 1) + offset, count)
+      offset &+= count
     }
     backline_store_float(reading, Float(reduction) * CompressorCurve.decibelsPerOctave)
   }
 
-  /// What is beyond is no sound, and would need more reduction than there is.
+  /// Brings a chunk to its level. What is beyond 120 dB is no sound, and would need more reduction than there is.
+  @_noLocks
+  private mutating func amplify(_ leftIn: UnsafePointer<Float>, _ rightIn: UnsafePointer<Float>, _ count: Int) {
+    for frame in 0..<max(0, count) {
+      let level = gain.next()
+      left[frame] = Self.bounded(leftIn[frame] * level)
+      right[frame] = Self.bounded(rightIn[frame] * level)
+    }
+  }
+
   @inline(__always) @_noLocks
   private static func bounded(_ x: Float) -> Float { x > -loudest ? (x < loudest ? x : loudest) : -loudest }
 
-  /// Takes a frame; returns the reduction in octaves for the frame that leaves the delay now.
+  /// Delays a chunk and turns it down.
+  @_noLocks
+  private mutating func limit(
+    _ leftOut: UnsafeMutablePointer<Float>, _ rightOut: UnsafeMutablePointer<Float>, _ count: Int
+  ) {
+    for frame in 0..<max(0, count) {
+      let factor = FastMath.exp2(-follow(max(detector.left[frame], detector.right[frame])))
+      line.write(SIMD2(left[frame], right[frame]))
+      let delayed = line.read(latency)
+      leftOut[frame] = delayed.x * factor
+      rightOut[frame] = delayed.y * factor
+    }
+  }
+
+  /// Takes a peak; returns the reduction in octaves for the frame that leaves the delay now.
   @inline(__always) @_noLocks
-  private mutating func follow(_ left: Float, _ right: Float) -> Float {
-    let ceiling = ceiling.next()
-    let peaks = detector.next(left, right, floor: FastMath.exp2(ceiling))
-    let peak = peaks.x > peaks.y ? peaks.x : peaks.y
-    let over = FastMath.log2(peak > 1e-6 ? peak : 1e-6) - ceiling
+  private mutating func follow(_ peak: Float) -> Float {
+    let over = FastMath.log2(peak > 1e-6 ? peak : 1e-6) - ceiling.next()
     let wanted = Double(largest.next(over > 0 ? over : 0))
     let distance = wanted - reduction
     reduction = distance >= 0 ? wanted : reduction + distance * Double(release.value)
@@ -117,9 +142,7 @@ public struct Limiter: ProcessingUnit, ~Copyable {
   mutating func set(_ parameter: Int, to value: Float, over frames: Int32) {
     switch Parameter(rawValue: parameter) {
     case .gain: gain.move(to: Decibels.gain(min(value, 60)), over: frames)
-    case .ceiling:
-      ceiling.move(to: Self.level(max(-60, min(value, 0))), over: frames)
-      detector.wake()
+    case .ceiling: ceiling.move(to: Self.level(max(-60, min(value, 0))), over: frames)
     case .releaseTime:
       release.move(to: TimeConstant.coefficient(value, sampleRate: sampleRate), over: frames)
     case .gainReduction, nil: break

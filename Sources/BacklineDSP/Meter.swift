@@ -138,9 +138,12 @@ public struct Meter: ProcessingUnit, ~Copyable {
   private mutating func findPeaks(
     _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, from start: Int, to end: Int
   ) {
-    for i in start..<end {
-      let found = detector.next(left[i], right[i], floor: min(truePeak.x, truePeak.y))
-      truePeak = SIMD2(max(truePeak.x, found.x), max(truePeak.y, found.y))
+    var start = start
+    while start < end {
+      let count = min(TruePeakDetector.chunk, end &- start)
+      detector.run(left + start, right + start, count: count, floors: truePeak)
+      for i in 0..<count { truePeak = SIMD2(max(truePeak.x, detector.left[i]), max(truePeak.y, detector.right[i])) }
+      start &+= count
     }
   }
 

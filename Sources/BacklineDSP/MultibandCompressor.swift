@@ -136,8 +136,7 @@ public struct MultibandCompressor: ProcessingUnit, ~Copyable {
     var keys = InlineArray<4, SIMD2<Double>>(repeating: .zero)
     for frame in 0..<max(0, Int(block.frameCount)) {
       splitter.split(backline_stereo_load(left + frame, right + frame), &bands)
-      // The side chain's filters run whether it is connected or not, so that they are there when it is.
-      keySplitter.split(backline_stereo_load(keyLeft + frame, keyRight + frame), &keys)
+      if hasKey { keySplitter.split(backline_stereo_load(keyLeft + frame, keyRight + frame), &keys) }
       let knee = knee.next(), mix = mix.next()
       var sum = SIMD2<Double>.zero
       for band in 0..<Self.bandCount {

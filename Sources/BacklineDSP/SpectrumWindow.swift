@@ -1,7 +1,7 @@
 import BacklineRealtime
 import CBackline
 
-/// The power spectrum of both channels' last samples, anew every quarter of its length. Memory is allocated at creation and
+/// The power spectrum of both channels' last samples, anew every half of its length. Memory is allocated at creation and
 /// freed by `deallocate()`.
 struct SpectrumWindow {
   private let fourier: FourierTransform
@@ -25,7 +25,7 @@ struct SpectrumWindow {
     self.length = length
     fourier = .of(length: length)
     binWidth = sampleRate / Double(length)
-    hopSeconds = Double(length / 4) / sampleRate
+    hopSeconds = Double(length / 2) / sampleRate
     history = .allocate(capacity: length)
     history.initialize(repeating: .zero, count: length)
     window = SampleMemory.allocate(length)
@@ -41,7 +41,7 @@ struct SpectrumWindow {
     bins = SampleMemory.allocate(length / 2 + 1)
     // Both halves of the spectrum, half of it for each channel.
     scale = Float(1 / (Double(length) * sum))
-    untilTransform = length / 4
+    untilTransform = length / 2
   }
 
   func deallocate() {
@@ -57,7 +57,7 @@ struct SpectrumWindow {
     position = (position &+ 1) & (length &- 1)
     untilTransform &-= 1
     if untilTransform > 0 { return false }
-    untilTransform = length / 4
+    untilTransform = length / 2
     return true
   }
 
@@ -91,6 +91,6 @@ struct SpectrumWindow {
   mutating func reset() {
     for i in 0..<length { history[i] = .zero }
     position = 0
-    untilTransform = length / 4
+    untilTransform = length / 2
   }
 }

@@ -10,33 +10,31 @@
 
 #include "StereoVector.h"
 
-enum { backline_true_peak_most_taps = 96 };
+enum { backline_true_peak_most_taps = 96, backline_true_peak_chunk = 64 };
 
-typedef float TruePeakPhases __attribute__((ext_vector_type(4)));
-
-/// The interpolator: `taps` coefficients of each phase. `gain` is what it makes of a sample at most.
+/// The interpolator: `taps` coefficients for each of the three points between two samples. `gain` is what it makes of a sample
+/// at most.
 typedef struct TruePeakFilter {
-  TruePeakPhases coefficients[backline_true_peak_most_taps];
+  float coefficients[3][backline_true_peak_most_taps];
   int32_t taps;
   float gain;
 } TruePeakFilter;
 
 /// One channel.
 typedef struct TruePeakState {
-  /// The last samples, twice over, so that any run of them lies in one piece.
-  float samples[2 * backline_true_peak_most_taps];
-  int32_t position;
-  /// For how many frames more the samples may make a peak.
-  int32_t loud;
+  /// The last `taps` samples, and room for a chunk more and a vector.
+  float samples[backline_true_peak_most_taps + backline_true_peak_chunk + 8];
   /// The last point of the finer grid.
   float last;
 } TruePeakState;
 
-/// Designs an interpolator of `taps` coefficients a phase, even and at most 96; control threads only.
+/// Designs an interpolator of `taps` coefficients a point, even and at most 96; control threads only.
 void backline_true_peak_design(TruePeakFilter *_Nonnull filter, int32_t taps);
 
-/// Takes a sample. Returns the largest magnitude from the sample `taps / 2` frames before to the one after it.
+/// Takes up to 64 samples. Writes for each the largest magnitude from the sample `taps / 2` frames before it to the one after
+/// that, and what lies between.
 ///
-/// What does not reach `floor` may be returned too small: that is how quiet passages cost next to nothing.
-REALTIME_SAFE float backline_true_peak_next(TruePeakState *_Nonnull state, const TruePeakFilter *_Nonnull filter,
-                                            float sample, float floor);
+/// What does not reach `floor` may be written too small: that is how quiet passages cost next to nothing.
+REALTIME_SAFE void backline_true_peak_run(TruePeakState *_Nonnull state, const TruePeakFilter *_Nonnull filter,
+                                          const float *_Nonnull samples, float *_Nonnull peaks, int32_t count,
+                                          float floor);
