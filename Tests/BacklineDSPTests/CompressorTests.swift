@@ -152,4 +152,35 @@ struct CompressorTests {
     let output = unit.render([constant(0, frames: 4000), []])[0][0]
     #expect(abs(Double(output[3999]) - (0.6 + 0.4 * backline_pow(10, -15.0 / 20))) < 1e-4)
   }
+
+  @Test("static curve and times at the usual rates", arguments: [44_100.0, 48_000, 96_000])
+  func figures(sampleRate: Double) {
+    var worstCurve = 0.0, worstTime = 0.0
+    for (ratio, knee) in [(2.0, 0.0), (4, 12), (20, 6)] {
+      for input in [-60.0, -30, -22, -20, -16, -6, 6] {
+        let unit = UnitHarness(
+          Compressor.description, sampleRate: sampleRate,
+          parameters: ["ratio": Float(ratio), "kneeWidth": Float(knee), "attackTime": 0.001])
+        let output = unit.render([constant(input, frames: 4000), []])[0][0]
+        let expected = curve(input, threshold: -20, ratio: ratio, knee: knee)
+        worstCurve = max(worstCurve, abs(level(output[3999]) - expected))
+      }
+    }
+    for time in [0.005, 0.05] {
+      let frames = Int(time * sampleRate * 12), full = 12 * 0.75
+      let high = amplitude(-8), low = amplitude(-40)
+      let signal = [Float](repeating: high, count: frames) + [Float](repeating: low, count: frames)
+      let output = UnitHarness(
+        Compressor.description, sampleRate: sampleRate,
+        parameters: ["ratio": 4, "kneeWidth": 0, "attackTime": Float(time), "releaseTime": Float(time)]
+      ).render([[signal, signal], []])[0][0]
+      let attack = (0..<frames).first { -level(output[$0] / high) >= full * 0.632_12 } ?? 0
+      let release = (0..<frames).first { -level(output[frames + $0] / low) <= full * 0.367_88 } ?? 0
+      for found in [attack, release] { worstTime = max(worstTime, abs(Double(found + 1) / sampleRate / time - 1)) }
+    }
+    print(
+      "measured: compressor's curve off by at most \(Measured.text(worstCurve)) dB, its times by \(Measured.text(100 * worstTime)) % at \(Int(sampleRate)) Hz"
+    )
+    #expect(worstCurve < 0.1 && worstTime < 0.05)
+  }
 }
