@@ -151,7 +151,7 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
   @_noLocks
   mutating func set(_ parameter: Int, to value: Float, over frames: Int32) {
     if parameter == EqualizerParameters.globalGain {
-      globalGain.move(to: Decibels.gain(value), over: frames)
+      globalGain.move(to: Decibels.gain(min(value, 24)), over: frames)
       return
     }
     let index = parameter &- EqualizerParameters.firstBand
