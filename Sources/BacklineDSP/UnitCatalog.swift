@@ -30,6 +30,7 @@ public struct UnitCatalog: Sendable {
     RingModulator.description,
 
     // Time
+    Cabinet.description,
     Convolver.description,
   ])
 
