@@ -32,6 +32,12 @@ public struct UnitCatalog: Sendable {
     // Time
     Cabinet.description,
     Convolver.description,
+    Looper.description,
+    Freeze.description,
+
+    // Pitch
+    PitchShifter.description,
+    Harmonizer.description,
   ])
 
   /// The descriptions in order.
