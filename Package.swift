@@ -9,14 +9,15 @@ let common: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Settings of the targets whose code runs on the render thread: exclusivity is checked in debug builds only, since
-/// its run-time calls have no place in a process callback. They are optimised in debug builds, too: a reverb that is not
+/// Settings of the targets whose accesses are checked for exclusivity in debug builds only.
+let unchecked: [SwiftSetting] =
+  common + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+
+/// Settings of the targets whose code runs on the render thread: run-time checks of exclusivity have no place in a process
+/// callback. They are optimised in debug builds, too: a reverb that is not
 /// takes longer than its sound lasts, and what is tested on a real server has to keep up with it.
 let realtime: [SwiftSetting] =
-  common + [
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-    .unsafeFlags(["-O"], .when(configuration: .debug)),
-  ]
+  unchecked + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 func systemLibrary(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
@@ -42,7 +43,12 @@ let package = Package(
     systemLibrary("CEBUR128", "libebur128", "libebur128-dev"),
     systemLibrary("CFFTW", "fftw3f", "libfftw3-dev"),
 
-    .target(name: "CBackline", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    // Optimised in debug builds for the same reason as the Swift around it.
+    .target(
+      name: "CBackline",
+      cSettings: [
+        .unsafeFlags(["-Wall", "-Wextra", "-Werror"]), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ]),
     .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
     .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CFFTW"], swiftSettings: realtime),
     .target(
@@ -50,7 +56,7 @@ let package = Package(
       swiftSettings: realtime),
     .target(
       name: "BacklineEngine", dependencies: ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"],
-      swiftSettings: common),
+      swiftSettings: unchecked),
     .target(
       name: "BacklineJACK",
       dependencies: ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"],
@@ -66,11 +72,16 @@ let package = Package(
     .target(
       name: "BacklinePresets", dependencies: ["BacklineEngine", "BacklineDSP", "CBackline"],
       swiftSettings: common),
+    .target(
+      name: "BacklineOffline",
+      dependencies: [
+        "BacklineEngine", "BacklineGraph", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CEBUR128", "CBackline",
+      ], swiftSettings: common),
     .executableTarget(
       name: "BacklineCommand",
       dependencies: [
-        "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia", "BacklineOSC", "BacklinePresets",
-        "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
+        "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia", "BacklineOffline", "BacklineOSC",
+        "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
       name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "CBackline", "CJACK"],
@@ -87,12 +98,15 @@ let package = Package(
     tests("BacklineOSC", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklinePresets", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CBackline"]),
     tests("BacklineJACK", ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"]),
+    tests(
+      "BacklineOffline",
+      ["BacklineEngine", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     tests("BacklineMedia", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     .testTarget(
       name: "BacklineIntegrationTests",
       dependencies: [
         "BacklineTestSupport", "BacklineCommand", "BacklineEngine", "BacklineGraph", "BacklineJACK", "BacklineMedia",
-        "BacklineOSC", "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
+        "BacklineOffline", "BacklineOSC", "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
   ]
 )

@@ -97,6 +97,10 @@ struct LFO {
     isPlaced = false
   }
 
+  /// Gives the phase up while nobody listens: it is found anew at the next `begin`.
+  @inline(__always) @_noLocks
+  mutating func lose() { isPlaced = false }
+
   @_noLocks
   private mutating func takeRate(_ hertz: Double) {
     let turns = max(0, min(hertz / sampleRate, 0.5))

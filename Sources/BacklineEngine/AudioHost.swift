@@ -98,11 +98,15 @@ public protocol AudioHost: AnyObject, Sendable {
   var renderedFrames: Int64 { get }
   /// True where sound has to come in and go out without a step, since someone listens; false where every frame counts.
   var fades: Bool { get }
+  /// True where time passes only when somebody asks for a cycle: what the engine does by the clock, such as tidying, is left
+  /// to whoever asks.
+  var isOffline: Bool { get }
 }
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
   public var fades: Bool { true }
+  public var isOffline: Bool { false }
 
   /// Nothing to do for a host whose ports have no names and whose callers bring the buffers.
   public func setPorts(_ configuration: HostConfiguration) {}

@@ -55,7 +55,7 @@ extension Engine {
     if isRendering && host.fades {
       let fade = RenderEvent(
         slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
-      if core.pointee.send(fade) { sentEvents += 1 }
+      if exchange.pointee.send(fade) { sentEvents += 1 }
       wait = min(0.5, rampTime + 3 * Double(max(period, 64)) / sampleRate)
     }
     later(wait) { engine in
@@ -141,7 +141,7 @@ extension Engine {
       // A rendering has the same bits whatever was rendered before.
       core.pointee.alignFrame()
     }
-    hosting.frameOffset = core.pointee.currentFrame - (host?.renderedFrames ?? 0)
+    hosting.frameOffset = exchange.pointee.currentFrame - (host?.renderedFrames ?? 0)
     isRendering = true
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()

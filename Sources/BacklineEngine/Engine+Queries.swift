@@ -80,8 +80,20 @@ extension Engine {
       ports: store.ports, nodes: store.nodes.compactMap { $0?.specification }, connections: connections)
   }
 
+  /// The frames by which each output bus comes late, on the longest way through the graph.
+  public var outputLatencies: [Int] { PathAlignment(store.topology).outputLatency }
+
+  /// True while no unit holds sound: all that have inputs sleep, and no player plays. What a generator gives now is for its
+  /// listeners to hear; a mixer holds nothing.
+  public var isAtRest: Bool {
+    (store.nodes.compactMap { $0 } + store.ghosts.map(\.node)).allSatisfy { node in
+      if let player = node.instance.control as? PlayerControl { return !player.state.isPlaying }
+      return node.description.inputs.isEmpty || node.isGrowing || NodeState.isAtRest(node.state)
+    }
+  }
+
   /// The next frame to be rendered.
-  public var currentFrame: Int64 { core.pointee.currentFrame }
+  public var currentFrame: Int64 { exchange.pointee.currentFrame }
 
   /// Samples that were not finite, by node.
   public var nonFiniteCounts: [(node: String, count: Int)] {
@@ -94,7 +106,7 @@ extension Engine {
 
   /// The counters of the render side.
   public var counts: (lateEvents: Int, droppedEvents: Int, nonFinite: Int) {
-    let counts = core.pointee.counts
+    let counts = exchange.pointee.counts
     return (
       counts.lateEvents + latePlans, counts.droppedEvents,
       counts.nonFiniteInputs + nonFiniteCounts.reduce(0) { $0 + $1.count }

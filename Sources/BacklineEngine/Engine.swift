@@ -3,6 +3,7 @@ import BacklineGraph
 import BacklineRealtime
 import CBackline
 import Glibc
+import Synchronization
 
 /// The control side: owns the graph, compiles it, and tells the render thread about it. Everything runs on its control queue.
 public actor Engine {
@@ -21,13 +22,18 @@ public actor Engine {
   public static let scheduledLimit = 4_096
   static let undoLimit = 1_000
 
+  /// The render thread's while a host renders.
   nonisolated(unsafe) let core: UnsafeMutablePointer<RenderCore>
+  /// What is shared with it.
+  nonisolated(unsafe) let exchange: UnsafeMutablePointer<RenderExchange>
   let wakeDescriptor: Int32
   private let ownsExecutor: Bool
 
   var store = GraphStore()
-  /// The source channel maps that users gave, by connection.
-  var maps: [Int32: [Int]] = [:]
+  /// The ways of channels that users gave, by connection.
+  var maps: [Int32: ChannelMap] = [:]
+  /// Units that belong to one user of this engine and are in no catalog.
+  var ownUnits: [String: UnitDescription] = [:]
   /// The alignment lines of connections that have one.
   var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
   var generations: [UInt32] = []
@@ -84,6 +90,7 @@ public actor Engine {
     precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
     core = .allocate(capacity: 1)
     core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
+    exchange = core.pointee.exchange
     let descriptor = wakeDescriptor
     self.executor.watch(descriptor) { [weak self] in
       backline_event_clear(descriptor)
@@ -103,6 +110,22 @@ public actor Engine {
     guard isRendering else { return 0 }
     return Int32(min(max(0, (seconds ?? rampTime) * sampleRate), Double(Int32.max / 2)).rounded())
   }
+
+  // MARK: Units
+
+  /// A kind of unit by its name: one of the catalog, or one that has been registered.
+  func unit(_ kind: String) -> UnitDescription? { catalog[kind] ?? ownUnits[kind] }
+
+  /// Takes a kind of unit in that no catalog has, such as one around a function of the caller's. It is not listed anywhere.
+  public func register(_ description: UnitDescription) throws(EngineError) {
+    if unit(description.kind) != nil {
+      throw EngineError(.nameTaken, "there is a unit '\(description.kind)' already: choose another name for the kind")
+    }
+    ownUnits[description.kind] = description
+  }
+
+  /// Forgets a kind that has been registered. Nodes of that kind stay.
+  public func unregister(_ kind: String) { ownUnits[kind] = nil }
 
   // MARK: Transactions
 
@@ -195,7 +218,7 @@ public actor Engine {
     return UndoStep(edits: transaction.inverse.reversed(), isPreset: step.isPreset)
   }
 
-  private func rollBack(to before: GraphStore, maps: [Int32: [Int]], _ transaction: Transaction) {
+  private func rollBack(to before: GraphStore, maps: [Int32: ChannelMap], _ transaction: Transaction) {
     for restore in transaction.restores.reversed() { restore() }
     garbage.removeLast(garbage.count - transaction.garbageCount)
     let edges = transaction.newEdges.compactMap { store.topology.edges[Int($0)].state }
@@ -312,25 +335,4 @@ struct Waiter {
   let serial: Int32
   let events: Int
   let completion: @Sendable () -> Void
-}
-
-extension Engine {
-  /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
-  public nonisolated func here<Value>(_ body: (isolated Engine) -> Value) -> Value {
-    executor.checkIsolated()
-    return withoutActuallyEscaping(body) { escaping in
-      // Why: what `assumeIsolated` does, for values that need not be Sendable since they stay here.
-      unsafeBitCast(escaping, to: ((Engine) -> Value).self)(self)
-    }
-  }
-
-  /// The same for what throws, with the error's type kept.
-  public nonisolated func hereThrowing<Value, Failure: Error>(
-    _ body: (isolated Engine) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    executor.checkIsolated()
-    return try withoutActuallyEscaping(body) { escaping throws(Failure) in
-      try unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)(self)
-    }
-  }
 }

@@ -35,15 +35,18 @@ public final class OfflineHost: AudioHost, @unchecked Sendable {
 
   public let kind = "offline"
   public let fades: Bool
+  public let isOffline: Bool
   private let state: Mutex<State>
   private let door: UnsafeMutablePointer<OfflineDoor>
 
   /// A host of `sampleRate` Hz that says its cycles have `period` frames, though they may have any number.
   ///
-  /// With `fades`, sound comes in and goes out as on a host that somebody listens to; without, every frame counts.
-  public init(sampleRate: Int = 48_000, period: Int = 64, fades: Bool = false) {
+  /// With `fades`, sound comes in and goes out as on a host that somebody listens to; without, every frame counts. With
+  /// `isOffline`, the engine does nothing by the clock, and whoever renders calls its `tidyNow()`.
+  public init(sampleRate: Int = 48_000, period: Int = 64, fades: Bool = false, isOffline: Bool = false) {
     state = Mutex(State(sampleRate: sampleRate, period: period))
     self.fades = fades
+    self.isOffline = isOffline
     door = .allocate(capacity: 1)
     door.initialize(to: OfflineDoor())
   }

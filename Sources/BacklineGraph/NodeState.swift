@@ -53,7 +53,8 @@ public struct NodeState {
     self.hasInputs = hasInputs
     self.rampFrames = rampFrames
     isStreaming = instance.functions.accumulate != nil
-    isAsleep = hasInputs && !isStreaming
+    isAsleep = hasInputs && !isStreaming && !instance.functions.isSleepless
+    restValue = isAsleep ? 1 : 0
   }
 
   /// True while the node is not bypassed and no ramp runs.
@@ -97,13 +98,17 @@ public struct NodeState {
   @_noLocks
   mutating func sleep() {
     backline_reset(functions.reset, unit)
-    isAsleep = true
+    isAsleep = !functions.isSleepless
     sleepFrame = .max
   }
 
   /// Asks the unit for its tail, in the state that it has at `frame`.
   @_noLocks
   mutating func decideSleep(at frame: Int64) {
+    if functions.isSleepless {
+      sleepFrame = Int64.max &- 1
+      return
+    }
     let tail = backline_tail(functions.tail, unit)
     let isEndless = tail > Int64.max / 4
     sleepFrame = isEndless ? Int64.max &- 1 : Quantum.ceiling(frame &+ tail &+ Int64(latency))

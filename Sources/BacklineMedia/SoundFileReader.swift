@@ -35,6 +35,8 @@ public final class SoundFileReader {
   /// The samples of floating-point files that were not finite and have been replaced by silence, each counted
   /// once; what a seek has left out does not count.
   public private(set) var nonFiniteCount = 0
+  /// How the samples are kept, or the smallest format that holds them; `nil` for lossy files.
+  public let sampleFormat: SampleFormat?
   private let file: OpaquePointer
   private let isLossy: Bool
   private let isVorbis: Bool
@@ -56,6 +58,7 @@ public final class SoundFileReader {
     }
     self.file = file
     let encoding = info.format & Int32(SF_FORMAT_SUBMASK)
+    sampleFormat = Self.sampleFormat(encoding)
     isVorbis = encoding == Int32(SF_FORMAT_VORBIS)
     isLossy =
       isVorbis || encoding == Int32(SF_FORMAT_OPUS)
@@ -70,6 +73,16 @@ public final class SoundFileReader {
   }
 
   deinit { sf_close(file) }
+
+  /// What the file says beside its sound.
+  public func metadata() -> SoundFileMetadata { SoundFileMetadata(file) }
+
+  /// True where `path` names this very file.
+  public func isFile(at path: String) -> Bool {
+    var first = stat(), second = stat()
+    return stat(self.path, &first) == 0 && stat(path, &second) == 0 && first.st_dev == second.st_dev
+      && first.st_ino == second.st_ino
+  }
 
   /// Writes up to `count` interleaved frames from `frame` on, all channels, and returns how many: fewer only at the end.
   public func read(
@@ -164,6 +177,18 @@ public final class SoundFileReader {
       return .broken(path: path, frame: format.frameCount, reason: "it is shorter than its header says")
     }
     return nil
+  }
+
+  private static func sampleFormat(_ encoding: Int32) -> SampleFormat? {
+    switch Int(encoding) {
+    case SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_ALAC_16, SF_FORMAT_ULAW, SF_FORMAT_ALAW:
+      .int16
+    case SF_FORMAT_PCM_24, SF_FORMAT_ALAC_20, SF_FORMAT_ALAC_24: .int24
+    case SF_FORMAT_PCM_32, SF_FORMAT_ALAC_32: .int32
+    case SF_FORMAT_FLOAT: .float32
+    case SF_FORMAT_DOUBLE: .float64
+    default: nil
+    }
   }
 
   private static func name(of format: Int32) -> String {

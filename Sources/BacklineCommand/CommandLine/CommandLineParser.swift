@@ -112,11 +112,15 @@ private struct CommandReader {
   /// Gives the plain words to the arguments, in order.
   private mutating func assign() throws(CommandError) {
     var rest = plain[...]
-    for argument in command.arguments {
-      if rest.isEmpty && !argument.isOptional {
-        throw .usage("\(argument.name) is missing: \(HelpText.usage(command))")
+    for (index, argument) in command.arguments.enumerated() {
+      // One that takes all leaves enough for those after it.
+      let needed = command.arguments[(index + 1)...].count { !$0.isOptional }
+      let available = argument.isRepeatable || argument.isOptional ? max(0, rest.count - needed) : rest.count
+      if available == 0 && !argument.isOptional {
+        let missing = rest.isEmpty ? argument.name : command.arguments[index + 1].name
+        throw .usage("\(missing) is missing: \(HelpText.usage(command))")
       }
-      for word in rest.prefix(argument.isRepeatable ? rest.count : 1) {
+      for word in rest.prefix(argument.isRepeatable ? available : min(1, available)) {
         try argument.value.check(word, of: argument.name)
         result.add(argument, word)
         rest.removeFirst()

@@ -25,7 +25,7 @@ struct ArgumentDeclaration: Equatable, Sendable {
   /// What it is, one sentence.
   let summary: String
   let isOptional: Bool
-  /// Takes all that follow; only the last argument of a command may.
+  /// Takes all that follow, but for those that later arguments need; one argument of a command may.
   let isRepeatable: Bool
 
   init(_ value: ValueDeclaration, _ summary: String, isOptional: Bool = false, isRepeatable: Bool = false) {

@@ -8,6 +8,13 @@ extension ArgumentDeclaration {
     ValueDeclaration("PRESET", .file), presetSummary + " Without one, the rack starts empty.", isOptional: true)
   static let preset = ArgumentDeclaration(ValueDeclaration("PRESET", .file), presetSummary)
   static let presets = ArgumentDeclaration(ValueDeclaration("PRESET", .file), presetSummary, isRepeatable: true)
+  static let inputs = ArgumentDeclaration(
+    ValueDeclaration("INPUT", .file),
+    "A sound file, a folder of them, or - for a WAV stream on standard input. Several are a batch.", isOptional: true,
+    isRepeatable: true)
+  static let output = ArgumentDeclaration(
+    ValueDeclaration("OUTPUT", .file),
+    "The file to write, - for a WAV stream on standard output, or the folder for a batch.")
   static let kind = ArgumentDeclaration(
     ValueDeclaration("KIND", .text(), offers: UnitCatalog.standard.descriptions.map(\.kind)),
     "The kind of unit to tell all about.", isOptional: true)

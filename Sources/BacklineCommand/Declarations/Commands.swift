@@ -15,6 +15,28 @@ extension CommandDeclaration {
       server is never started by Backline.
       """)
 
+  static let render = CommandDeclaration(
+    "render", "Renders sound files through a preset, faster than they sound and without JACK.",
+    arguments: [.inputs, .output],
+    options: [
+      .throughPreset, .setting, .tail, .rate, .containerFormat, .sampleFormat, .maxFrames, .threads, .events,
+      .normalize, .jobs,
+      .overwrite, .json, .quiet,
+    ],
+    discussion: """
+      The output appears under its name when all of it has been written, synced and read back, and not before; whatever \
+      fails or is cancelled leaves nothing there. It is as long as the input and its tail, to the frame, without the latency \
+      of the preset. The same input gives the same bits, whatever --max-frames is.
+
+      With --json there is one object at the end, on standard error where OUTPUT is -: status (completed, failed or \
+      cancelled), frames, rate, channels, tail (in frames), tailReason (none, seconds, silence or limit), latency (the frames \
+      that were removed), peak (in dBFS, null for silence), clipped (samples too loud for whole numbers), nonFinite, dropped \
+      (metadata that the format does not hold), seconds, realtimeFactor; or error. A batch has completed, failed and files.
+
+      A batch writes each input under its own name into the folder OUTPUT, goes on after a failure, and ends with the first \
+      failure's code.
+      """)
+
   static let units = CommandDeclaration(
     "units", "Lists the kinds of unit, or all about one.", arguments: [.kind], options: [.json])
 
@@ -70,5 +92,5 @@ extension CommandDeclaration {
   static let help = CommandDeclaration("help", "Shows help on a command, or on all.", arguments: [.command])
 
   /// All commands, in the order of the help.
-  static let all = [run, units, check, graph, osc, status, meters, doctor, version, completions, help]
+  static let all = [run, render, units, check, graph, osc, status, meters, doctor, version, completions, help]
 }

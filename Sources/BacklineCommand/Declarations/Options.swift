@@ -1,3 +1,5 @@
+import BacklineMedia
+
 /// The options of all commands.
 extension OptionDeclaration {
   static let name = OptionDeclaration(
@@ -35,4 +37,43 @@ extension OptionDeclaration {
   static let format = OptionDeclaration(
     "--format", ValueDeclaration("FORMAT", .word(["text", "dot", "svg"])),
     "How to draw: text (the default), dot for Graphviz, or svg, which needs Graphviz installed.")
+
+  // MARK: render
+
+  static let throughPreset = OptionDeclaration(
+    "--preset", ValueDeclaration("PRESET", .file),
+    "The preset to render through: a path, or a name. Without one the sound passes as it is.")
+  static let setting = OptionDeclaration(
+    "--set", ValueDeclaration("NODE.PARAM=VALUE"), "Sets a parameter of the preset, as in --set comp.threshold=-20.",
+    isRepeatable: true)
+  static let tail = OptionDeclaration(
+    "--tail", ValueDeclaration("TAIL", .text(), offers: ["none", "auto"]),
+    "How long to go on after the input's end: none (the default), SECONDS, or auto, until nothing above -90 dBFS is left in"
+      + " the output or in any unit, for a minute at most.")
+  static let rate = OptionDeclaration(
+    "--rate", ValueDeclaration("HZ", .integer(8_000...768_000), offers: ["44100", "48000", "96000"]),
+    "The sample rate of graph and output; the input's unless told otherwise. It is converted by libsoxr at 28 bits, with a"
+      + " stop band below -160 dB.")
+  static let containerFormat = OptionDeclaration(
+    "--format", ValueDeclaration("NAME", .word(SoundContainer.allCases.map(\.rawValue))),
+    "The kind of file; by the ending of OUTPUT unless told otherwise.")
+  static let sampleFormat = OptionDeclaration(
+    "--sample-format", ValueDeclaration("NAME", .word(SampleFormat.allCases.map(\.rawValue))),
+    "How samples are kept; as in the input unless told otherwise, where the kind of file allows it. 16 and 24 bits are dithered."
+  )
+  static let maxFrames = OptionDeclaration(
+    "--max-frames", ValueDeclaration("N", .integer(1...8192)),
+    "How many frames are rendered at once; 4096 unless told otherwise, and of no influence on the sound.")
+  static let overwrite = OptionDeclaration(
+    "--overwrite", nil, "Replaces an output that is there, once the new one is whole.")
+  static let quiet = OptionDeclaration("--quiet", nil, "Shows neither progress nor results.")
+  static let events = OptionDeclaration(
+    "--events", ValueDeclaration("FILE", .file),
+    "Plays a list of commands while rendering: one JSON object a line, with frame or seconds, address and arguments.")
+  static let normalize = OptionDeclaration(
+    "--normalize", ValueDeclaration("LUFS", .text(), offers: ["-14", "-16", "-23"]),
+    "Brings the output to an integrated loudness of -70 to 0 LUFS, in a second pass.")
+  static let jobs = OptionDeclaration(
+    "--jobs", ValueDeclaration("N", .integer(1...64, or: "auto"), offers: ["1", "2", "4"]),
+    "How many files of a batch are rendered at a time; auto (the default) is one a processor.")
 }

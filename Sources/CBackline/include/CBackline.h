@@ -2,6 +2,8 @@
 // render code call. Everything marked REALTIME_SAFE neither allocates, locks nor waits.
 #pragma once
 
+#include "CBacklineFiles.h"
+#include "CBacklineSamples.h"
 #include "CBacklineSockets.h"
 
 #include <math.h>
@@ -11,6 +13,8 @@
 #include <string.h>
 
 #include "FilterKernels.h"
+#include "SectionCascade.h"
+#include "StateVariable.h"
 #include "StereoVector.h"
 
 #define REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
@@ -78,6 +82,7 @@ REALTIME_SAFE static inline float backline_tanhf(float x) { return tanhf(x); }
 REALTIME_SAFE static inline double backline_sin(double x) { return sin(x); }
 REALTIME_SAFE static inline double backline_cos(double x) { return cos(x); }
 REALTIME_SAFE static inline double backline_tan(double x) { return tan(x); }
+REALTIME_SAFE static inline double backline_atan(double x) { return atan(x); }
 REALTIME_SAFE static inline double backline_exp(double x) { return exp(x); }
 REALTIME_SAFE static inline double backline_log(double x) { return log(x); }
 REALTIME_SAFE static inline double backline_pow(double x, double y) { return pow(x, y); }

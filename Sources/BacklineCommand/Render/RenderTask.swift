@@ -1,0 +1,130 @@
+import BacklineDSP
+import BacklineEngine
+import BacklineMedia
+import BacklineOffline
+import Glibc
+
+/// One input on its way to one output.
+struct RenderTask: Sendable {
+  let input: String
+  let output: String
+  let container: SoundContainer
+  let options: RenderOptions
+  let graph: GraphDescription?
+
+  /// The job: opens the input, and makes nothing yet.
+  func job() throws(OfflineError) -> OfflineJob {
+    let source: any OfflineSource
+    let preferred: SampleFormat?
+    var metadata = SoundFileMetadata()
+    if input == "-" {
+      let stream = try StreamSource(descriptor: STDIN_FILENO)
+      preferred = stream.sampleFormat
+      source = try converted(stream)
+    } else {
+      let file = try FileSource(path: input, sampleRate: options.rate)
+      if output != "-" && file.isFile(at: output) {
+        throw OfflineError(.cannotCreate, "\(output) is the input itself: give the output another name")
+      }
+      preferred = file.sampleFormat
+      metadata = file.metadata
+      source = file
+    }
+    var job = OfflineJob(
+      source: source, destination: destination(preferred, metadata), graph: graph)
+    job.tail = options.tail
+    job.blockFrames = options.maxFrames
+    return job
+  }
+
+  private func converted(_ source: any OfflineSource) throws(OfflineError) -> any OfflineSource {
+    guard let rate = options.rate, rate != source.sampleRate else { return source }
+    return try ConvertedSource(source, sampleRate: rate)
+  }
+
+  private func destination(
+    _ preferred: SampleFormat?, _ metadata: SoundFileMetadata
+  ) -> any OfflineDestination {
+    let destination: any OfflineDestination
+    var folder = "/tmp"
+    if output == "-" {
+      destination = StreamDestination(
+        descriptor: STDOUT_FILENO, sampleFormat: options.sampleFormat ?? preferred ?? .float32)
+    } else {
+      destination = FileDestination(
+        path: output, container: container, sampleFormat: options.sampleFormat, preferring: preferred,
+        metadata: metadata, replacing: options.overwrites)
+      folder = output.lastIndex(of: "/").map { $0 == output.startIndex ? "/" : String(output[..<$0]) } ?? "."
+    }
+    guard let loudness = options.loudness else { return destination }
+    return NormalizedDestination(destination, loudness: loudness, folder: folder)
+  }
+}
+
+extension RenderTask {
+  /// The tasks of a command line.
+  static func tasks(_ options: RenderOptions, graph: GraphDescription?) throws(CommandError) -> [RenderTask] {
+    if !options.isBatch {
+      let container = try options.outputContainer(for: options.output)
+      return [
+        RenderTask(
+          input: options.inputs[0], output: options.output, container: container, options: options, graph: graph)
+      ]
+    }
+    if !RenderOptions.isFolder(options.output) {
+      throw CommandError(
+        .cannotCreate, "there is no folder '\(options.output)': a batch is written into a folder that is there")
+    }
+    var tasks: [RenderTask] = []
+    var taken: Set<String> = []
+    for input in try files(options.inputs) {
+      let container = options.container ?? SoundContainer(ofFileNamed: input) ?? .wav
+      try options.checkPair(container)
+      let stem = stem(of: input)
+      var name = "\(stem).\(container.fileEnding)"
+      var number = 2
+      while !taken.insert(name.lowercased()).inserted {
+        name = "\(stem)-\(number).\(container.fileEnding)"
+        number += 1
+      }
+      let folder = options.output.hasSuffix("/") ? options.output : options.output + "/"
+      tasks.append(
+        RenderTask(input: input, output: folder + name, container: container, options: options, graph: graph))
+    }
+    return tasks
+  }
+
+  private static func stem(of path: String) -> String {
+    let file = path.split(separator: "/").last.map(String.init) ?? "sound"
+    guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
+    return String(file[..<dot])
+  }
+
+  /// The inputs, with the sound files of a folder in its place, sorted.
+  private static func files(_ inputs: [String]) throws(CommandError) -> [String] {
+    var files: [String] = []
+    for input in inputs {
+      guard RenderOptions.isFolder(input) else {
+        files.append(input)
+        continue
+      }
+      guard let directory = opendir(input) else {
+        throw CommandError(.inputMissing, "the folder '\(input)' cannot be read")
+      }
+      defer { closedir(directory) }
+      var names: [String] = []
+      while let entry = readdir(directory) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let path = (input.hasSuffix("/") ? input : input + "/") + name
+        if !name.hasPrefix("."), SoundContainer(ofFileNamed: name) != nil, !RenderOptions.isFolder(path) {
+          names.append(path)
+        }
+      }
+      if names.isEmpty { throw CommandError(.inputMissing, "there is no sound file in the folder '\(input)'") }
+      files += names.sorted()
+    }
+    return files
+  }
+}

@@ -1,0 +1,148 @@
+import BacklineDSP
+import BacklineEngine
+import BacklineGraph
+import BacklineMedia
+import BacklineRealtime
+import CBackline
+import Synchronization
+
+/// An engine on a host of its own, rendered block by block by one thread.
+///
+/// Everything that changes the graph happens at a frame that the script or this class names, never by a clock, so that the
+/// result is the same in whatever blocks it is asked for (R1).
+final class OfflineGraph {
+  /// Loose ends of edits are looked for at multiples of this many frames, as long as there are any.
+  private static let tidyFrames: Int64 = 1024
+
+  let engine: Engine
+  let inputCount: Int
+  let outputCount: Int
+  /// The frames by which each output channel comes late.
+  let latencies: [Int]
+  /// The next frame to be rendered.
+  private(set) var position: Int64 = 0
+  private let host: OfflineHost
+  private let script: (any OfflineScript)?
+  private let media: MediaService?
+  /// What the script does at this frame has been given to the engine already.
+  private var stepped: Int64?
+  private var hasLooseEnds = false
+  private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
+  private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  private let silence: SampleBlock
+
+  init(_ job: OfflineJob, sampleRate: Int) throws(OfflineError) {
+    let graph = job.graph ?? OfflineJob.passage(channelCount: job.source.channelCount)
+    engine = Engine(catalog: job.catalog, rampTime: job.rampTime)
+    host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fades: job.fadesIn, isOffline: true)
+    media = job.media
+    inputCount = graph.ports.inputs.reduce(0) { $0 + $1.count }
+    outputCount = graph.ports.outputs.reduce(0) { $0 + $1.count }
+    if outputCount == 0 { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
+    silence = SampleBlock(channelCount: 1, capacity: job.blockFrames)
+    do throws(EngineError) {
+      let host = host
+      try engine.wait { engine throws(EngineError) in
+        try engine.perform(.load(graph))
+        engine.start(host, name: "render")
+      }
+      // Opening takes a few turns of the control queue, each behind the last.
+      var turns = 0
+      while try engine.wait({ engine throws(EngineError) in engine.state != .running }) {
+        turns += 1
+        if turns > 100 { throw EngineError(.internal, "the engine does not start") }
+      }
+      // Asked only now, since they may depend on the rate.
+      latencies = try engine.wait { engine throws(EngineError) in
+        zip(graph.ports.outputs, engine.outputLatencies).flatMap { Array(repeating: $1, count: $0.count) }
+      }
+    } catch {
+      throw OfflineError(error)
+    }
+    inputs = .allocate(capacity: max(1, inputCount))
+    outputs = .allocate(capacity: outputCount)
+    script = try job.script?(engine)
+  }
+
+  deinit {
+    inputs.deallocate()
+    outputs.deallocate()
+  }
+
+  /// Renders `count` frames of `input`, or of silence, to the beginning of `output`.
+  func render(_ input: SampleBlock?, count: Int, to output: SampleBlock) throws(OfflineError) {
+    var done = 0
+    // A step of the very frame where a block ends belongs to the block after it, where there is one.
+    while done < count {
+      let limit = try prepare(upTo: count - done)
+      media?.fillSynchronously()
+      for channel in 0..<inputCount {
+        let from = input.map { UnsafePointer($0.channels[channel]) + done } ?? UnsafePointer(silence.channels[0])
+        (inputs + channel).initialize(to: from)
+      }
+      for channel in 0..<outputCount { (outputs + channel).initialize(to: output.channels[channel] + done) }
+      cycle(limit)
+      done += limit
+      position += Int64(limit)
+    }
+  }
+
+  /// Does what has to be done before the next frame; returns how many frames can be rendered then, at most `count`.
+  private func prepare(upTo count: Int) throws(OfflineError) -> Int {
+    if hasLooseEnds && position % Self.tidyFrames == 0 { try tidy() }
+    if let frame = stepped, frame <= position {
+      stepped = nil
+      cycle(0)
+      try tidy()
+    }
+    while stepped == nil, let frame = try script?.nextFrame, frame <= position {
+      try script?.step(engine, at: position, isNow: true)
+      // A cycle without a frame: the engine takes what waits.
+      cycle(0)
+      try tidy()
+    }
+    var limit = Int64(count)
+    if stepped == nil, let frame = try script?.nextFrame, frame - position <= limit {
+      limit = frame - position
+      // A plan is taken at a quantum's edge unless it has been told its frame before.
+      if frame % Int64(Quantum.frames) != 0 {
+        try script?.step(engine, at: frame, isNow: false)
+        stepped = frame
+      }
+    }
+    if let frame = stepped { limit = min(limit, frame - position) }
+    if hasLooseEnds { limit = min(limit, Self.tidyFrames - position % Self.tidyFrames) }
+    return Int(limit)
+  }
+
+  private func tidy() throws(OfflineError) {
+    do throws(EngineError) {
+      hasLooseEnds = try engine.wait { engine throws(EngineError) in
+        engine.tidyNow()
+        return engine.hasLooseEnds
+      }
+    } catch {
+      throw OfflineError(error)
+    }
+  }
+
+  private func cycle(_ count: Int) {
+    _ = host.render(
+      UnsafePointer(inputs), inputCount: inputCount, UnsafePointer(outputs), outputCount: outputCount,
+      frameCount: count)
+  }
+
+  /// True while no unit holds sound.
+  func isAtRest() throws(OfflineError) -> Bool {
+    do throws(EngineError) {
+      return try engine.wait { engine throws(EngineError) in engine.isAtRest }
+    } catch {
+      throw OfflineError(error)
+    }
+  }
+
+  /// Samples that were not finite and have been silenced.
+  func nonFiniteCount() -> Int {
+    (try? engine.wait { engine throws(EngineError) in engine.counts.nonFinite }) ?? 0
+  }
+}

@@ -1,0 +1,12 @@
+import BacklineEngine
+
+/// What happens to the graph while it renders: automation from a file, the edits of a performance that was taken down.
+///
+/// Everything is called by one thread at a time.
+public protocol OfflineScript: AnyObject, Sendable {
+  /// The frame of the next step; `nil` after the last. Never falls.
+  var nextFrame: Int64? { get throws(OfflineError) }
+  /// Does the next step, which belongs to the frame `frame`: at once where that is the frame rendered next, else by giving
+  /// the engine the frame. Returns when all of it has been given to the engine.
+  func step(_ engine: Engine, at frame: Int64, isNow: Bool) throws(OfflineError)
+}
