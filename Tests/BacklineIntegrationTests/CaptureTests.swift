@@ -175,7 +175,7 @@ struct CaptureTests {
 
 /// A manual host that renders nothing any more once it is closed, whoever asks.
 private final class ClosableHost: AudioHost {
-  let host = ManualHost(sampleRate: 48_000)
+  let host = OfflineHost.manual(sampleRate: 48_000)
   private let isClosed = Mutex(false)
 
   /// One cycle; `nil` when the host is closed.
@@ -199,4 +199,5 @@ private final class ClosableHost: AudioHost {
   func frame(at nanoseconds: Int64) -> Int64? { nil }
   var lateCounts: (own: Int, server: Int) { (0, 0) }
   var isRealtime: Bool { false }
+  var renderedFrames: Int64 { host.renderedFrames }
 }

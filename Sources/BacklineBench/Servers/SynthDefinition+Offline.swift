@@ -18,7 +18,8 @@ extension SynthDefinition {
       return (.unit(unit), .unit(unit, output: 1))
     }
 
-    mutating func both(_ kind: String, _ sound: (Input, Input), _ rest: [Input], special: UInt16 = 0) -> (Input, Input) {
+    mutating func both(_ kind: String, _ sound: (Input, Input), _ rest: [Input], special: UInt16 = 0) -> (Input, Input)
+    {
       (
         .unit(add(kind, [sound.0] + rest, special: special)), .unit(add(kind, [sound.1] + rest, special: special))
       )

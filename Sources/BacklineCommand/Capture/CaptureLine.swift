@@ -51,7 +51,7 @@ enum CaptureLine {
       return ("/graph/add", [.string(kind), .string(name)] + pairs)
     case .remove(let name): return ("/graph/remove", [.string(name)])
     case .rename(let name, let new): return ("/graph/rename", [.string(name), .string(new)])
-    case .connect(let from, let to, let isFeedback, let map):
+    case .connect(let from, let to, let isFeedback, let map, _):
       if let map {
         return (connect, [text(from), text(to), .bool(isFeedback)] + map.map { .integer(Int64($0)) })
       }
@@ -61,6 +61,8 @@ enum CaptureLine {
       return ("/graph/insert", [.string(kind), .string(name), text(from), text(to)])
     case .move(let name, let from, let to): return ("/graph/move", [.string(name), text(from), text(to)])
     case .replace(let name, let kind): return ("/graph/replace", [.string(name), .string(kind)])
+    // A rack's ports come with its preset; nothing in it sends these, and a replay would refuse them.
+    case .setPorts: return ("/graph/ports", [])
     case .load(let graph): return (load, [.string(preset(graph))])
     case .set(let node, _, let value, let ramp):
       let address = "/node/\(node)/\(parameter)"

@@ -95,12 +95,12 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
   private func perform(_ change: CaptureFolder.Change, _ engine: Engine, at frame: Int64?) throws(EngineError) {
     guard let first = change.messages.first else { return }
     switch first.address {
-    case CaptureLine.publish: try engine.wait { engine in engine.flush() }
-    case CaptureLine.fadeOut: try engine.wait { engine in engine.fadeOut() }
+    case CaptureLine.publish: engine.wait { engine in engine.flush() }
+    case CaptureLine.fadeOut: engine.wait { engine in engine.fadeOut() }
     case CaptureLine.tidy:
       let numbers = first.arguments.compactMap(\.wholeNumber)
       guard let now = numbers.first else { throw EngineError(.wrongType, "\(first.address) needs a frame") }
-      try engine.wait { engine in engine.tidyAgain(frame: now, ghosts: numbers.dropFirst().map { Int($0) }) }
+      engine.wait { engine in engine.tidyAgain(frame: now, ghosts: numbers.dropFirst().map { Int($0) }) }
     case CaptureLine.load, CaptureLine.connect:
       var made: [Command] = []
       for message in change.messages { made.append(try command(message)) }
