@@ -1,15 +1,17 @@
 import BacklineRealtime
 import CBackline
 
-/// A compressor with a soft knee, and a side chain to be led by another signal.
+/// A compressor with a soft knee, look-ahead, and a side chain to be led by another signal.
 ///
 /// The log-domain, smooth branching design of D. Giannoulis, M. Massberg and J. D. Reiss, "Digital Dynamic Range Compressor
-/// Design", J. Audio Eng. Soc. 60 (2012): the peak of both channels, its level, the static curve, then one smoother that
-/// attacks where the reduction grows and releases where it falls. Attack and release are that smoother's time constants: in
-/// one of them the reduction covers 63 % of the way. All is done per sample; loops without a state vectorise.
+/// Design", J. Audio Eng. Soc. 60 (2012): the level of the louder channel (its peak, or its RMS over 10 ms), the static curve,
+/// then one smoother that attacks where the reduction grows and releases where it falls. Attack and release are that
+/// smoother's time constants: in one of them the reduction covers 63 % of the way. The automatic make-up gain gives back half
+/// of what a full-scale level loses, as that paper proposes. All is done per sample; loops without a state vectorise.
 public struct Compressor: ProcessingUnit, ~Copyable {
   enum Parameter: Int {
-    case threshold, ratio, kneeWidth, attackTime, releaseTime, makeUpGain, gainReduction
+    case threshold, ratio, kneeWidth, attackTime, releaseTime, makeUpGain, automaticMakeUp, detector, lookAhead
+    case wetDryMix, gainReduction
   }
 
   public static let description = UnitDescription(
@@ -31,42 +33,59 @@ public struct Compressor: ProcessingUnit, ~Copyable {
         "releaseTime", "How fast it turns up again: 63 % of the way in this time.", 0.005...5, default: 0.1,
         measure: .seconds, taper: .logarithmic),
       .init("makeUpGain", "How much louder the result gets.", -24...36, default: 0, measure: .decibels),
+      .toggle(
+        "automaticMakeUp", "Gives back half of what a full-scale level loses, on top of `makeUpGain`.", default: false),
+      .discrete(
+        "detector", "What counts as loud: peak catches every edge, rms goes by loudness, as ears do.", ["peak", "rms"]),
+      .init(
+        "lookAhead",
+        "How much earlier it knows what is coming, so that a slow attack still catches the first edge; delays the signal.",
+        0...longestLookAhead, default: 0, measure: .seconds, affectsLatency: true),
+      .init(
+        "wetDryMix", "How much of the output is compressed: below 100, the input runs in parallel.", 0...100,
+        default: 100, measure: .percent),
       .reading("gainReduction", "How much it turns down now.", 0...240, default: 0, measure: .decibels),
     ],
+    latency: { sampleRate, values in LookAhead.frames(values[Parameter.lookAhead.rawValue], sampleRate) },
     make: { UnitInstance(Compressor.self, $0) })
 
   public static let functions = UnitFunctions(
     render: compressorRender, set: compressorSet, reset: compressorReset, tail: compressorTail)
 
   private static var chunk: Int { @_noLocks get { 64 } }
+  private static var longestLookAhead: Float { @_noLocks get { 0.02 } }
 
   private let gains: UnsafeMutablePointer<Float>
   private let reading: UnsafeMutablePointer<Float>
-  private let sampleRate: Float
+  private let sampleRate: Double
   private var threshold = Ramp(-20 / Self.decibelsPerOctave)
   private var slope = Ramp(0.75)
   private var knee = Ramp(6 / Self.decibelsPerOctave)
   private var attack: Ramp
   private var release: Ramp
   private var makeUp = Ramp(0)
+  private var automatic = Ramp(0)
+  private var rms = Ramp(0)
+  private var mix = Ramp(1)
   private var smoother = ReductionSmoother()
+  private var meanSquare: MeanSquare
+  private var line: LookAhead
 
   private static var decibelsPerOctave: Float { @_noLocks get { CompressorCurve.decibelsPerOctave } }
 
   public init(_ format: UnitFormat) {
     gains = SampleMemory.allocate(Self.chunk)
     reading = format.readings + Parameter.gainReduction.rawValue
-    sampleRate = Float(format.sampleRate)
-    attack = Ramp(Self.coefficient(0.01, sampleRate))
-    release = Ramp(Self.coefficient(0.1, sampleRate))
+    sampleRate = format.sampleRate
+    attack = Ramp(TimeConstant.coefficient(0.01, sampleRate: sampleRate))
+    release = Ramp(TimeConstant.coefficient(0.1, sampleRate: sampleRate))
+    meanSquare = MeanSquare(sampleRate: sampleRate)
+    line = LookAhead(longest: Self.longestLookAhead, sampleRate: sampleRate)
   }
 
-  deinit { SampleMemory.free(gains) }
-
-  /// The part of the way that a one-pole smoother of this time constant goes in a frame.
-  @_noLocks
-  private static func coefficient(_ seconds: Float, _ sampleRate: Float) -> Float {
-    Float(1 - backline_exp(-1 / (Double(max(seconds, 1e-5)) * Double(sampleRate))))
+  deinit {
+    SampleMemory.free(gains)
+    line.deallocate()
   }
 
   // MARK: Rendering
@@ -78,8 +97,7 @@ public struct Compressor: ProcessingUnit, ~Copyable {
     while offset < Int(block.frameCount) {
       let count = min(Self.chunk, Int(block.frameCount) &- offset)
       fillGains(block.input(key, 0) + offset, block.input(key, 1) + offset, count)
-      apply(block.input(0, 0) + offset, block.output(0, 0) + offset, count)
-      apply(block.input(0, 1) + offset, block.output(0, 1) + offset, count)
+      apply(block, offset, count)
       offset &+= count
     }
     backline_store_float(reading, Float(smoother.reduction) * Self.decibelsPerOctave)
@@ -88,7 +106,7 @@ public struct Compressor: ProcessingUnit, ~Copyable {
   private var isSettled: Bool {
     @_noLocks get {
       threshold.isSettled && slope.isSettled && knee.isSettled && attack.isSettled && release.isSettled
-        && makeUp.isSettled
+        && makeUp.isSettled && automatic.isSettled && rms.isSettled
     }
   }
 
@@ -98,50 +116,88 @@ public struct Compressor: ProcessingUnit, ~Copyable {
     }
   }
 
+  /// What is added to the gain, in octaves.
+  private var added: Float {
+    @inline(__always) @_noLocks get { makeUp.value + 0.5 * automatic.value * curve.reduction(0) }
+  }
+
   /// Computes the gain for each frame of a chunk.
   @_noLocks
   private mutating func fillGains(_ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, _ count: Int) {
     var start = 0
     while start < count && !isSettled {
-      smoother.follow(curve.reduction(left[start], right[start]), attack: attack.value, release: release.value)
-      gains[start] = makeUp.value - Float(smoother.reduction)
-      threshold.advance()
-      slope.advance()
-      knee.advance()
-      attack.advance()
-      release.advance()
-      makeUp.advance()
+      smoother.follow(
+        curve.reduction(level(left[start], right[start])), attack: attack.value, release: release.value)
+      gains[start] = added - Float(smoother.reduction)
+      advance()
       start &+= 1
     }
-    let curve = curve
-    for frame in start..<max(start, count) { gains[frame] = curve.reduction(left[frame], right[frame]) }
+    let curve = curve, added = added
+    if rms.value == 0 {
+      for frame in start..<max(start, count) { gains[frame] = curve.reduction(left[frame], right[frame]) }
+    } else {
+      for frame in start..<max(start, count) { gains[frame] = curve.reduction(level(left[frame], right[frame])) }
+    }
     var local = smoother  // in registers, away from the stores
-    let attack = attack.value, release = release.value, makeUp = makeUp.value
+    let attack = attack.value, release = release.value
     for frame in start..<max(start, count) {
       local.follow(gains[frame], attack: attack, release: release)
-      gains[frame] = makeUp - Float(local.reduction)
+      gains[frame] = added - Float(local.reduction)
     }
     smoother = local
     for frame in 0..<max(0, count) { gains[frame] = FastMath.exp2(gains[frame]) }
   }
 
+  /// The level of a frame by the detector chosen.
+  @inline(__always) @_noLocks
+  private mutating func level(_ left: Float, _ right: Float) -> Float {
+    let peak = CompressorCurve.level(left, right)
+    let mean = CompressorCurve.level(meanSquare: meanSquare.next(left, right))
+    return peak + rms.value * (mean - peak)
+  }
+
+  @inline(__always) @_noLocks
+  private mutating func advance() {
+    threshold.advance()
+    slope.advance()
+    knee.advance()
+    attack.advance()
+    release.advance()
+    makeUp.advance()
+    automatic.advance()
+    rms.advance()
+    if rms.isSettled && rms.value == 0 { meanSquare.reset() }
+  }
+
   @_noLocks
-  private func apply(_ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ count: Int) {
-    for frame in 0..<max(0, count) { output[frame] = input[frame] * gains[frame] }
+  private mutating func apply(_ block: borrowing RenderBlock, _ offset: Int, _ count: Int) {
+    let left = block.input(0, 0) + offset, right = block.input(0, 1) + offset
+    let leftOut = block.output(0, 0) + offset, rightOut = block.output(0, 1) + offset
+    let isWhole = mix.isSettled && mix.value == 1
+    for frame in 0..<max(0, count) {
+      let delayed = line.next(SIMD2(left[frame], right[frame]))
+      let gain = isWhole ? gains[frame] : 1 + mix.next() * (gains[frame] - 1)
+      leftOut[frame] = delayed.x * gain
+      rightOut[frame] = delayed.y * gain
+    }
   }
 
   // MARK: Control
 
   @_noLocks
-  mutating func set(_ parameter: Int, to value: Float, over rampFrames: Int32) {
-    switch parameter {
-    case Parameter.threshold.rawValue: threshold.move(to: value / Self.decibelsPerOctave, over: rampFrames)
-    case Parameter.ratio.rawValue: slope.move(to: 1 - 1 / max(1, value), over: rampFrames)
-    case Parameter.kneeWidth.rawValue: knee.move(to: max(0, value) / Self.decibelsPerOctave, over: rampFrames)
-    case Parameter.attackTime.rawValue: attack.move(to: Self.coefficient(value, sampleRate), over: rampFrames)
-    case Parameter.releaseTime.rawValue: release.move(to: Self.coefficient(value, sampleRate), over: rampFrames)
-    case Parameter.makeUpGain.rawValue: makeUp.move(to: value / Self.decibelsPerOctave, over: rampFrames)
-    default: break
+  mutating func set(_ parameter: Int, to value: Float, over frames: Int32) {
+    switch Parameter(rawValue: parameter) {
+    case .threshold: threshold.move(to: value / Self.decibelsPerOctave, over: frames)
+    case .ratio: slope.move(to: 1 - 1 / max(1, value), over: frames)
+    case .kneeWidth: knee.move(to: max(0, value) / Self.decibelsPerOctave, over: frames)
+    case .attackTime: attack.move(to: TimeConstant.coefficient(value, sampleRate: sampleRate), over: frames)
+    case .releaseTime: release.move(to: TimeConstant.coefficient(value, sampleRate: sampleRate), over: frames)
+    case .makeUpGain: makeUp.move(to: value / Self.decibelsPerOctave, over: frames)
+    case .automaticMakeUp: automatic.move(to: value < 0.5 ? 0 : 1, over: frames)
+    case .detector: rms.move(to: value < 0.5 ? 0 : 1, over: frames)
+    case .lookAhead: line.move(to: min(value, Self.longestLookAhead), over: frames)
+    case .wetDryMix: mix.move(to: max(0, min(value, 100)) / 100, over: frames)
+    case .gainReduction, nil: break
     }
   }
 
@@ -153,14 +209,25 @@ public struct Compressor: ProcessingUnit, ~Copyable {
     attack.settle()
     release.settle()
     makeUp.settle()
+    automatic.settle()
+    rms.settle()
+    mix.settle()
     smoother = ReductionSmoother()
+    meanSquare.reset()
+    line.reset()
     backline_store_float(reading, 0)
   }
 
-  /// The frames until the gain has come to rest. The output is silent before: what ends by then is the release, so that a
-  /// pause in the input sounds the same whether it is rendered or skipped.
+  /// The frames until the gain has come to rest and the look-ahead has run empty. The output is silent before: what ends by
+  /// then is the release, so that a pause in the input sounds the same whether it is rendered or skipped.
   @_noLocks
-  func tail() -> Int64 { smoother.tail(release: min(release.value, release.target)) }
+  func tail() -> Int64 {
+    let slowest = min(release.value, release.target)
+    let memory = meanSquare.tail()
+    // An RMS detector goes on to ask for reduction while it forgets.
+    let releasing = memory > 0 ? ReductionSmoother.longestTail(release: slowest) : smoother.tail(release: slowest)
+    return max(memory &+ releasing, Int64(line.longest))
+  }
 }
 
 @_noLocks

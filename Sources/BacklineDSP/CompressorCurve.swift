@@ -22,16 +22,33 @@ struct CompressorCurve {
     self.slope = slope
   }
 
+  /// The level of the peak of a frame, held to the range that is told apart.
+  @inline(__always) @_noLocks
+  static func level(_ left: Float, _ right: Float) -> Float {
+    let a = abs(left), b = abs(right)
+    let peak = a > b ? a : b
+    let low = peak > 1 / limit ? peak : 1 / limit
+    return FastMath.log2(low < limit ? low : limit)
+  }
+
+  /// The level of a mean square, held to the same range.
+  @inline(__always) @_noLocks
+  static func level(meanSquare: Double) -> Float {
+    let low = Float(meanSquare) > 1 / (limit * limit) ? Float(meanSquare) : 1 / (limit * limit)
+    return 0.5 * FastMath.log2(low < limit * limit ? low : limit * limit)
+  }
+
   /// The reduction in octaves for the peak of a frame.
+  @inline(__always) @_noLocks
+  func reduction(_ left: Float, _ right: Float) -> Float { reduction(Self.level(left, right)) }
+
+  /// The reduction in octaves for a level.
   ///
   /// This is the soft knee of Giannoulis, Massberg and Reiss (2012), equation 4, written without branches: the squared
   /// part ends where the straight one begins.
   @inline(__always) @_noLocks
-  func reduction(_ left: Float, _ right: Float) -> Float {
-    let a = abs(left), b = abs(right)
-    let peak = a > b ? a : b
-    let low = peak > 1 / Self.limit ? peak : 1 / Self.limit
-    let over = FastMath.log2(low < Self.limit ? low : Self.limit) - start
+  func reduction(_ level: Float) -> Float {
+    let over = level - start
     let above = over > 0 ? over : 0
     let curved = above < knee ? above : knee
     return slope * (curved * curved * perKnee + (above - curved))

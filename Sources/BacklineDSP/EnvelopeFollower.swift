@@ -54,8 +54,13 @@ struct EnvelopeFollower {
 
   /// The frames until a silent input has been forgotten.
   @_noLocks
-  func tail() -> Int64 {
-    if !(level > Self.negligible) { return 2 }
+  func tail() -> Int64 { level > Self.negligible ? tail(from: level) : 2 }
+
+  /// The frames until the loudest that can be told apart (120 dB) has been forgotten.
+  var longestTail: Int64 { @_noLocks get { tail(from: 1e6) } }
+
+  @_noLocks
+  private func tail(from level: Double) -> Int64 {
     let slowest = Double(min(release.value, release.target))
     let frames = backline_log(Self.negligible / level) / backline_log(1 - slowest)
     return frames > 0 && frames < 1e12 ? Int64(frames) + 2 : 2

@@ -5,8 +5,8 @@ import CBackline
 ///
 /// The accurate cascade design of J. Liski and V. Välimäki, "The quest for the best graphic equalizer", DAFx 2017: the bands
 /// of a cascade leak into each other, so the gains of the filters are not those of the sliders but the least-squares solution
-/// for them (`GraphicEqualizerDesign`). At the centres, the response is within 1 dB of what is asked for, alike for one slider
-/// and for all of them. The signal stays in Double.
+/// for them, corrected once (`GraphicEqualizerDesign`). At the centres, the response is within 1 dB of what is asked for, alike
+/// for one slider and for all of them, but for neighbours at opposite ends. The signal stays in Double.
 public struct GraphicEqualizer: ProcessingUnit, ~Copyable {
   static var bandCount: Int { @_noLocks get { GraphicEqualizerDesign.bandCount } }
 
@@ -34,6 +34,9 @@ public struct GraphicEqualizer: ProcessingUnit, ~Copyable {
   private let targets: UnsafeMutablePointer<BiquadCoefficients>
   private let order: UnsafeMutablePointer<UInt8>
   private let sliders: UnsafeMutablePointer<QuantumRamp>
+  /// The sliders and the gains of the filters in dB, for the design.
+  private let wanted: UnsafeMutablePointer<Double>
+  private let gains: UnsafeMutablePointer<Double>
   private var globalGain = Ramp(1)
   /// Frames from the last quantum edge to the end of the last block.
   private var phase: Int32 = 0
@@ -56,6 +59,10 @@ public struct GraphicEqualizer: ProcessingUnit, ~Copyable {
     for band in 0..<count { (order + band).initialize(to: UInt8(band)) }
     sliders = .allocate(capacity: count)
     sliders.initialize(repeating: QuantumRamp(0), count: count)
+    wanted = .allocate(capacity: count)
+    wanted.initialize(repeating: 0, count: count)
+    gains = .allocate(capacity: count)
+    gains.initialize(repeating: 0, count: count)
   }
 
   deinit {
@@ -66,6 +73,8 @@ public struct GraphicEqualizer: ProcessingUnit, ~Copyable {
     targets.deallocate()
     order.deallocate()
     sliders.deallocate()
+    wanted.deallocate()
+    gains.deallocate()
   }
 
   // MARK: Rendering
@@ -158,37 +167,34 @@ public struct GraphicEqualizer: ProcessingUnit, ~Copyable {
       isMoving = false
       return
     }
+    solve()
     for band in 0..<Self.bandCount {
       let start = targets[band]
-      targets[band] = coefficients(band)
+      targets[band] = design.filter(band, gain: gains[band])
       steps[band] = StereoBiquad(start.step(to: targets[band], over: Double(Quantum.frames)))
     }
-    isFlat = sliderSum == 0
   }
 
-  private var sliderSum: Float {
-    @_noLocks get {
-      var sum: Float = 0
-      for band in 0..<Self.bandCount { sum += abs(sliders[band].value) }
-      return sum
-    }
-  }
-
+  /// Computes the gains of the filters for the sliders as they stand.
   @_noLocks
-  private func coefficients(_ band: Int) -> BiquadCoefficients {
-    var gain = 0.0
-    for slider in 0..<Self.bandCount { gain += design.weight(band, slider) * Double(sliders[slider].value) }
-    return design.filter(band, gain: gain)
+  private mutating func solve() {
+    isFlat = true
+    for band in 0..<Self.bandCount {
+      wanted[band] = Double(sliders[band].value)
+      gains[band] = 0
+      if wanted[band] != 0 { isFlat = false }
+    }
+    if !isFlat { design.solve(sliders: wanted, gains: gains) }
   }
 
   /// Takes the sliders over at once.
   @_noLocks
   private mutating func jump() {
+    solve()
     for band in 0..<Self.bandCount {
-      targets[band] = coefficients(band)
+      targets[band] = design.filter(band, gain: gains[band])
       sections[band].coefficients = StereoBiquad(targets[band])
     }
-    isFlat = sliderSum == 0
   }
 
   @_noLocks

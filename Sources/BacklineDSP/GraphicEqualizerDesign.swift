@@ -5,7 +5,10 @@ import CBackline
 /// V. Välimäki and J. Liski, "Accurate cascade graphic equalizer", IEEE Signal Processing Letters 24 (2017), and the same for
 /// thirds of an octave, DAFx 2017. Each filter falls to 0.4 of its gain in dB at the centres of its neighbours. An interaction
 /// matrix holds how many dB each filter brings at each centre and halfway between, for one dB of its own; the pseudoinverse of
-/// that matrix is computed once, here, on a control thread. All memory is freed by `deallocate()`.
+/// that matrix is computed once, here, on a control thread. Applied to the sliders it gives the gains of the filters, and
+/// applied again to what the response of these still misses at the centres it corrects them.
+///
+/// All memory is freed by `deallocate()`.
 struct GraphicEqualizerDesign {
   static var bandCount: Int { @_noLocks get { 31 } }
 
@@ -21,50 +24,97 @@ struct GraphicEqualizerDesign {
   /// What is left of a filter's gain in dB at its neighbours' centres.
   private static var leakage: Double { @_noLocks get { 0.4 } }
 
+  /// How much of a slider's gain a filter takes, in dB per dB: band by band.
   private let weights: UnsafeMutablePointer<Double>
+  /// (cos ω - cos θ)² / sin² ω for the centre ω of a slider and θ of a band: slider by slider.
+  private let distances: UnsafeMutablePointer<Double>
   private let cosines: UnsafeMutablePointer<Double>
   /// tan of half the bandwidth.
   private let halfWidths: UnsafeMutablePointer<Double>
-  private let sampleRate: Double
+  /// Room for the squared numerators and denominators of all bands, and for what is missing at the centres.
+  private let numerators: UnsafeMutablePointer<Double>
+  private let denominators: UnsafeMutablePointer<Double>
+  private let missing: UnsafeMutablePointer<Double>
+  /// The bands whose centres are clearly below half the sample rate; those above are left out.
+  private let usedBands: Int
 
   /// The exact centre frequency of a band (IEC 61260, base ten).
   @_noLocks
   static func centre(_ band: Int) -> Double { 1000 * backline_pow(10, Double(band &- 17) / 10) }
 
   init(sampleRate: Double) {
-    self.sampleRate = sampleRate
     let count = Self.bandCount
-    weights = .allocate(capacity: count * count)
-    weights.initialize(repeating: 0, count: count * count)
-    cosines = .allocate(capacity: count)
-    cosines.initialize(repeating: 0, count: count)
-    halfWidths = .allocate(capacity: count)
-    halfWidths.initialize(repeating: 0, count: count)
-    for band in 0..<count {
-      let angle = 2 * Double.pi * Self.centre(band) / sampleRate
-      if angle > 0.94 * .pi { continue }
+    weights = Self.allocate(count * count)
+    distances = Self.allocate(count * count)
+    cosines = Self.allocate(count)
+    halfWidths = Self.allocate(count)
+    numerators = Self.allocate(count)
+    denominators = Self.allocate(count)
+    missing = Self.allocate(count)
+    usedBands = (0..<count).filter { Self.centre($0) < 0.47 * sampleRate }.count
+    let angles = (0..<usedBands).map { 2 * Double.pi * Self.centre($0) / sampleRate }
+    for (band, angle) in angles.enumerated() {
       // The upper edge is the centre above, held below half the rate; the lower one follows from the bilinear transform.
-      let above = min(2 * Double.pi * Self.centre(band + 1) / sampleRate, 0.92 * Double.pi)
+      let above = min(2 * Double.pi * Self.centre(band + 1) / sampleRate, max(0.92 * Double.pi, angle + 0.01))
       let middle = backline_tan(angle / 2)
       let below = 2 * backline_atan(middle * middle / backline_tan(above / 2))
       cosines[band] = backline_cos(angle)
       halfWidths[band] = backline_tan((above - below) / 2)
     }
-    solve()
+    for slider in 0..<usedBands {
+      for band in 0..<usedBands { distances[slider * count + band] = Self.distance(angles[slider], angles[band]) }
+    }
+    solve(angles)
+  }
+
+  private static func allocate(_ count: Int) -> UnsafeMutablePointer<Double> {
+    let memory = UnsafeMutablePointer<Double>.allocate(capacity: count)
+    memory.initialize(repeating: 0, count: count)
+    return memory
   }
 
   func deallocate() {
-    weights.deallocate()
-    cosines.deallocate()
-    halfWidths.deallocate()
+    for memory in [weights, distances, cosines, halfWidths, numerators, denominators, missing] { memory.deallocate() }
   }
 
-  /// The bands whose centres are clearly below half the sample rate; those above are left out.
-  private var usedBands: Int { (0..<Self.bandCount).filter { Self.centre($0) < 0.47 * sampleRate }.count }
+  /// (cos ω - cos θ)² / sin² ω, without the cancellation at low frequencies.
+  private static func distance(_ omega: Double, _ theta: Double) -> Double {
+    let difference = 2 * backline_sin((theta + omega) / 2) * backline_sin((theta - omega) / 2) / backline_sin(omega)
+    return difference * difference
+  }
 
-  /// How much of a slider's gain a filter takes, in dB per dB.
-  @inline(__always) @_noLocks
-  func weight(_ band: Int, _ slider: Int) -> Double { weights[band * Self.bandCount + slider] }
+  // MARK: Render thread
+
+  /// Computes the gains of all filters in dB for the sliders in dB.
+  @_noLocks
+  func solve(sliders: UnsafePointer<Double>, gains: UnsafeMutablePointer<Double>) {
+    for band in 0..<Self.bandCount { gains[band] = 0 }
+    add(sliders, to: gains)
+    for band in 0..<usedBands {
+      let gain = backline_pow(10, gains[band] / 20), width = width(band, gain: gains[band])
+      numerators[band] = gain * width * (gain * width)
+      denominators[band] = width * width
+    }
+    for slider in 0..<usedBands {
+      let row = distances + slider * Self.bandCount
+      var power = 1.0
+      for band in 0..<usedBands { power *= (row[band] + numerators[band]) / (row[band] + denominators[band]) }
+      missing[slider] = sliders[slider] - Self.decibels(power)
+    }
+    add(missing, to: gains)
+  }
+
+  @_noLocks
+  private func add(_ targets: UnsafePointer<Double>, to gains: UnsafeMutablePointer<Double>) {
+    for band in 0..<usedBands {
+      var sum = 0.0
+      for slider in 0..<usedBands { sum += weights[band * Self.bandCount + slider] * targets[slider] }
+      gains[band] += sum
+    }
+  }
+
+  @_noLocks
+  private static func decibels(_ power: Double) -> Double { 10 * backline_log(power) / backline_log(10) }
 
   /// The peak filter of a band for a gain in dB.
   ///
@@ -73,42 +123,40 @@ struct GraphicEqualizerDesign {
   @_noLocks
   func filter(_ band: Int, gain decibels: Double) -> BiquadCoefficients {
     if decibels == 0 { return .identity }
-    let limited = max(-60, min(decibels, 60))
-    let gain = backline_pow(10, limited / 20)
-    let edge = backline_pow(10, limited * Self.leakage / 20)
-    // Where the gain goes to 0 dB, the ratio below goes to that of the parts in dB.
-    let ratio =
-      abs(limited) < 1e-4
-      ? Self.leakage / (1 - Self.leakage) : abs(edge * edge - 1) / abs(gain * gain - edge * edge)
-    let beta = backline_sqrt(ratio) * halfWidths[band]
-    let a0 = 1 + beta
+    let gain = backline_pow(10, decibels / 20), width = width(band, gain: decibels)
+    let a0 = 1 + width
     let middle = -2 * cosines[band] / a0
     return BiquadCoefficients(
-      b0: (1 + gain * beta) / a0, b1: middle, b2: (1 - gain * beta) / a0, a1: middle, a2: (1 - beta) / a0)
+      b0: (1 + gain * width) / a0, b1: middle, b2: (1 - gain * width) / a0, a1: middle, a2: (1 - width) / a0)
   }
 
-  /// The gain of a filter in dB at an angle of the unit circle.
-  private func response(_ filter: BiquadCoefficients, _ angle: Double) -> Double {
-    func power(_ c0: Double, _ c1: Double, _ c2: Double) -> Double {
-      let real = c0 + c1 * backline_cos(angle) + c2 * backline_cos(2 * angle)
-      let imaginary = c1 * backline_sin(angle) + c2 * backline_sin(2 * angle)
-      return real * real + imaginary * imaginary
-    }
-    let ratio = power(filter.b0, filter.b1, filter.b2) / power(1, filter.a1, filter.a2)
-    return 10 * backline_log(ratio) / backline_log(10)
+  /// tan of half the bandwidth of the poles.
+  @_noLocks
+  private func width(_ band: Int, gain decibels: Double) -> Double {
+    let gain = backline_pow(10, decibels / 20)
+    let edge = backline_pow(10, decibels * Self.leakage / 20)
+    // Where the gain goes to 0 dB, the ratio below goes to that of the parts in dB.
+    let ratio =
+      abs(decibels) < 1e-4
+      ? Self.leakage / (1 - Self.leakage) : abs(edge * edge - 1) / abs(gain * gain - edge * edge)
+    return backline_sqrt(ratio) * halfWidths[band]
   }
+
+  // MARK: Control thread
 
   /// Fills the weights: the solution of the normal equations for each slider.
-  private func solve() {
+  private func solve(_ angles: [Double]) {
     let used = usedBands
     let rows = max(0, 2 * used - 1)
     // Dimensionless: dB at a point for a dB of a band.
     var interaction = [[Double]](repeating: [Double](repeating: 0, count: used), count: rows)
     for band in 0..<used {
-      let prototype = filter(band, gain: Self.prototypeGain)
+      let gain = backline_pow(10, Self.prototypeGain / 20), width = width(band, gain: Self.prototypeGain)
       for row in 0..<rows {
-        let frequency = Self.centre(row / 2) * (row % 2 == 0 ? 1 : backline_pow(10, 0.05))
-        interaction[row][band] = response(prototype, 2 * .pi * frequency / sampleRate) / Self.prototypeGain
+        let omega = angles[row / 2] * (row % 2 == 0 ? 1 : backline_pow(10, 0.05))
+        let distance = Self.distance(omega, angles[band])
+        let power = (distance + gain * width * gain * width) / (distance + width * width)
+        interaction[row][band] = Self.decibels(power) / Self.prototypeGain
       }
     }
     // Halfway between two sliders the target is their mean, and counts little.

@@ -51,6 +51,9 @@ struct LoudnessMeasurement: ~Copyable {
   /// The loudness of the last 0.4 s in LUFS.
   var momentary: Float { @_noLocks get { Self.loudness(meanPower(4)) } }
 
+  /// The mean power of the last 3 s; `nil` while there are none.
+  var shortTermPower: Double? { @_noLocks get { received == Self.tenthCount ? meanPower(Self.tenthCount) : nil } }
+
   /// The loudness of the last 3 s in LUFS.
   var shortTerm: Float { @_noLocks get { Self.loudness(meanPower(Self.tenthCount)) } }
 

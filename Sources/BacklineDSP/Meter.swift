@@ -4,11 +4,13 @@ import CBackline
 /// Measures level and loudness; the signal passes unchanged.
 ///
 /// Readings are stored every hundredth (peak, RMS) or tenth (loudness) of a second, counted in frames since the last reset.
-/// A reset clears the windows of all readings but the integrated loudness: that is no memory of sound, and silence, after
-/// which an idle unit is reset, must not end a measurement. Switching `integrating` on begins a new one.
+/// A reset clears the windows of all readings but those of the programme: integrated loudness, loudness range and true peak are
+/// no memory of sound, and silence, after which an idle unit is reset, must not end a measurement. Switching `integrating` on
+/// begins a new one.
 public struct Meter: ProcessingUnit, ~Copyable {
   enum Parameter: Int {
     case integrating, peakLeft, peakRight, rmsLeft, rmsRight, loudnessMomentary, loudnessShortTerm, loudnessIntegrated
+    case loudnessRange, truePeakLeft, truePeakRight
   }
 
   public static let description = UnitDescription(
@@ -16,7 +18,9 @@ public struct Meter: ProcessingUnit, ~Copyable {
     inputs: [.init("input")], outputs: [.init("output")],
     parameters: [
       .toggle(
-        "integrating", "Off pauses the integrated loudness; switching on begins a new measurement.", default: true),
+        "integrating",
+        "Off pauses the integrated loudness, the loudness range and the true peak; switching on begins anew.",
+        default: true),
       level("peakLeft", "The left peak level, which falls by 20 dB in 1.7 s."),
       level("peakRight", "The right peak level, which falls by 20 dB in 1.7 s."),
       level("rmsLeft", "The left RMS level of the last 0.3 s."),
@@ -24,6 +28,11 @@ public struct Meter: ProcessingUnit, ~Copyable {
       loudness("loudnessMomentary", "The loudness of the last 0.4 s."),
       loudness("loudnessShortTerm", "The loudness of the last 3 s."),
       loudness("loudnessIntegrated", "The loudness of the programme so far, without its silences."),
+      .reading(
+        "loudnessRange", "How far apart soft and loud passages of the programme are, in LU.", 0...100, default: 0,
+        measure: .decibels),
+      level("truePeakLeft", "The highest left peak of the programme so far, between the samples, too."),
+      level("truePeakRight", "The highest right peak of the programme so far, between the samples, too."),
     ],
     make: { UnitInstance(Meter.self, $0) })
 
@@ -36,6 +45,11 @@ public struct Meter: ProcessingUnit, ~Copyable {
   private var filter: KWeighting
   private var levels: LevelMeasurement
   private var loudness = LoudnessMeasurement()
+  private var range = LoudnessRange()
+  private let detector = TruePeakDetector(taps: 48)
+  private var truePeak = SIMD2<Float>(repeating: 0)
+  /// The tenths of a second until the loudness range takes the next three seconds.
+  private var tenthsToRange = 30
   private var isIntegrating = true
   private var framesOfHundredth = 0
   private var framesOfTenth = 0
@@ -52,7 +66,10 @@ public struct Meter: ProcessingUnit, ~Copyable {
     levels = LevelMeasurement(step: Double(hundredth) / sampleRate)
     storeLevels()
     storeLoudness()
+    storeProgramme()
   }
+
+  deinit { detector.deallocate() }
 
   @_noLocks
   mutating func render(_ block: borrowing RenderBlock) {
@@ -64,6 +81,7 @@ public struct Meter: ProcessingUnit, ~Copyable {
     while start < count {
       let end = start &+ min(count &- start, min(hundredth &- framesOfHundredth, tenth &- framesOfTenth))
       for i in start..<end { measure(left[i], right[i]) }
+      if isIntegrating { findPeaks(left, right, from: start, to: end) }
       framesOfHundredth &+= end &- start
       framesOfTenth &+= end &- start
       if framesOfHundredth == hundredth { endHundredth() }
@@ -78,7 +96,10 @@ public struct Meter: ProcessingUnit, ~Copyable {
     let isOn = value >= 0.5
     if isOn && !isIntegrating {
       loudness.restartIntegration()
-      store(.loudnessIntegrated, loudness.integrated)
+      range.restart()
+      truePeak = SIMD2(repeating: 0)
+      detector.reset()
+      storeProgramme()
     }
     isIntegrating = isOn
   }
@@ -88,6 +109,8 @@ public struct Meter: ProcessingUnit, ~Copyable {
     filter.reset()
     levels.reset()
     loudness.clearWindows()
+    detector.reset()
+    tenthsToRange = 30
     framesOfHundredth = 0
     framesOfTenth = 0
     peak = SIMD2(repeating: 0)
@@ -110,6 +133,20 @@ public struct Meter: ProcessingUnit, ~Copyable {
     weightedSquares += weighted * weighted
   }
 
+  /// Looks for true peaks above those found so far.
+  @_noLocks
+  private mutating func findPeaks(
+    _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, from start: Int, to end: Int
+  ) {
+    var start = start
+    while start < end {
+      let count = min(TruePeakDetector.chunk, end &- start)
+      detector.run(left + start, right + start, count: count, floors: truePeak)
+      for i in 0..<count { truePeak = SIMD2(max(truePeak.x, detector.left[i]), max(truePeak.y, detector.right[i])) }
+      start &+= count
+    }
+  }
+
   @inline(__always) @_noLocks
   private func pass(_ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ count: Int) {
     if input != UnsafePointer(output) { backline_copy(output, input, Int64(count)) }
@@ -129,7 +166,26 @@ public struct Meter: ProcessingUnit, ~Copyable {
     loudness.add((weightedSquares.x + weightedSquares.y) / Double(tenth), isIntegrating: isIntegrating)
     framesOfTenth = 0
     weightedSquares = SIMD2(repeating: 0)
+    tenthsToRange &-= 1
+    if tenthsToRange <= 0 {
+      tenthsToRange = 10
+      if isIntegrating, let power = loudness.shortTermPower { range.add(power) }
+      store(.loudnessRange, range.value())
+    }
     storeLoudness()
+  }
+
+  @_noLocks
+  private func storeProgramme() {
+    store(.loudnessIntegrated, loudness.integrated)
+    store(.loudnessRange, range.value())
+    storeTruePeak()
+  }
+
+  @_noLocks
+  private func storeTruePeak() {
+    store(.truePeakLeft, Decibels.level(truePeak.x))
+    store(.truePeakRight, Decibels.level(truePeak.y))
   }
 
   @_noLocks
@@ -139,6 +195,7 @@ public struct Meter: ProcessingUnit, ~Copyable {
     store(.peakRight, Decibels.level(levels.peak.y))
     store(.rmsLeft, Decibels.level(rms.x))
     store(.rmsRight, Decibels.level(rms.y))
+    storeTruePeak()
   }
 
   @_noLocks

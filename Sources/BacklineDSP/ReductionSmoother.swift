@@ -26,9 +26,15 @@ struct ReductionSmoother {
 
   /// The frames until the reduction has come to rest in a silent input.
   @_noLocks
-  func tail(release: Float) -> Int64 {
-    if !(reduction > 0) { return 0 }
-    let frames = backline_log(Self.negligible / reduction) / backline_log(1 - Double(release))
+  func tail(release: Float) -> Int64 { reduction > 0 ? Self.tail(from: reduction, release) : 0 }
+
+  /// The frames until the largest reduction that there can be has come to rest.
+  @_noLocks
+  static func longestTail(release: Float) -> Int64 { tail(from: 40, release) }
+
+  @_noLocks
+  private static func tail(from reduction: Double, _ release: Float) -> Int64 {
+    let frames = backline_log(negligible / reduction) / backline_log(1 - Double(release))
     return frames > 0 && frames < 1e12 ? Int64(frames) + 2 : 2
   }
 }

@@ -131,7 +131,8 @@ struct StateVariableFilter {
   /// Filters one frame with the cutoff moved by some octaves, left and right.
   @inline(__always) @_noLocks
   mutating func next(_ x: SIMD2<Double>, octaves: SIMD2<Float>) -> SIMD2<Double> {
-    let g = SIMD2(warped(cutoff.value + octaves.x), warped(cutoff.value + octaves.y))
+    let left = warped(cutoff.value + octaves.x)
+    let g = SIMD2(left, octaves.x == octaves.y ? left : warped(cutoff.value + octaves.y))
     let a = backline_filter_coefficients(g, SIMD2(repeating: Double(firstDamping.value)))
     let b = backline_filter_coefficients(g, SIMD2(repeating: Double(secondDamping.value)))
     let output = filter(x, a, b, Double(input.value), Double(band.value), Double(low.value), Double(steepness.value))

@@ -5,6 +5,6 @@ enum TimeConstant {
   /// The part of the way that a smoother with a time constant of `seconds` goes in a frame.
   @_noLocks
   static func coefficient(_ seconds: Float, sampleRate: Double) -> Float {
-    Float(1 - backline_exp(-1 / (Double(max(seconds, 1e-5)) * sampleRate)))
+    Float(1 - backline_exp(-1 / (Double(max(1e-5, min(seconds, 1e4))) * sampleRate)))
   }
 }

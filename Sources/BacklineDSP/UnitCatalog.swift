@@ -16,12 +16,20 @@ public struct UnitCatalog: Sendable {
     GraphicEqualizer.description,
     Filter.description,
     AutoWah.description,
+    DeEsser.description,
     Compressor.description,
+    Gate.description,
+    Limiter.description,
+    MultibandCompressor.description,
+    TransientShaper.description,
     Delay.description,
     Reverb.description,
     Oscillator.description,
     Noise.description,
     Meter.description,
+    Spectrum.description,
+    Correlation.description,
+    Tuner.description,
     Player.description,
 
     // Drive
@@ -40,7 +48,14 @@ public struct UnitCatalog: Sendable {
     RingModulator.description,
 
     // Time
+    Cabinet.description,
     Convolver.description,
+    Looper.description,
+    Freeze.description,
+
+    // Pitch
+    PitchShifter.description,
+    Harmonizer.description,
   ])
 
   /// The descriptions in order.

@@ -113,4 +113,74 @@ struct CompressorTests {
       ])[0][0]
     #expect(Signals.largestStep(Array(output[6000...])) < 0.02 * Signals.peak(output))
   }
+
+  @Test("the RMS detector goes by power: a sine 3 dB below its peak", arguments: [44_100.0, 48_000, 96_000])
+  func rms(sampleRate: Double) {
+    let tone = Signals.sine(1000, frames: Int(sampleRate), amplitude: 0.5, sampleRate: sampleRate)
+    let output = UnitHarness(
+      Compressor.description, sampleRate: sampleRate, parameters: ["detector": 1, "kneeWidth": 0, "ratio": 4]
+    ).render([[tone, tone], []])[0][0]
+    let found = level(
+      Float(Signals.amplitude(of: 1000, in: Array(output[(output.count / 2)...]), sampleRate: sampleRate)))
+    let expected = -6.02 - 0.75 * (20 - 9.03)
+    print("measured: compressor's RMS curve off by \(Measured.text(abs(found - expected))) dB at \(Int(sampleRate)) Hz")
+    #expect(abs(found - expected) < 0.1)
+  }
+
+  @Test("look-ahead delays the signal by its latency and turns down before the edge")
+  func lookAhead() {
+    let edge = [Float](repeating: 0.01, count: 2000) + [Float](repeating: 1, count: 2000)
+    let parameters: [String: Float] = ["lookAhead": 0.01, "attackTime": 0.003]
+    let values = Compressor.description.parameters.map { parameters[$0.name] ?? $0.defaultValue }
+    #expect(Compressor.description.latency(48_000, values) == 480)
+    let output = UnitHarness(Compressor.description, parameters: parameters).render([[edge, edge], []])[0][0]
+    #expect(output[..<480].allSatisfy { $0 == 0 })
+    let late = UnitHarness(Compressor.description, parameters: ["attackTime": 0.003]).render([[edge, edge], []])[0][0]
+    #expect(level(output[2480]) < -14 && level(late[2000]) > -1)
+  }
+
+  @Test("the automatic make-up gain gives back half of what full scale loses")
+  func automaticMakeUp() {
+    let unit = UnitHarness(
+      Compressor.description, parameters: ["automaticMakeUp": 1, "threshold": -24, "ratio": 3, "kneeWidth": 0])
+    #expect(abs(level(unit.render([constant(-50, frames: 10), []])[0][0][9]) - (-50 + 8)) < 0.001)
+  }
+
+  @Test("in parallel, the input is mixed to what is compressed")
+  func parallel() {
+    let unit = UnitHarness(Compressor.description, parameters: ["wetDryMix": 40, "attackTime": 0.001])
+    let output = unit.render([constant(0, frames: 4000), []])[0][0]
+    #expect(abs(Double(output[3999]) - (0.6 + 0.4 * backline_pow(10, -15.0 / 20))) < 1e-4)
+  }
+
+  @Test("static curve and times at the usual rates", arguments: [44_100.0, 48_000, 96_000])
+  func figures(sampleRate: Double) {
+    var worstCurve = 0.0, worstTime = 0.0
+    for (ratio, knee) in [(2.0, 0.0), (4, 12), (20, 6)] {
+      for input in [-60.0, -30, -22, -20, -16, -6, 6] {
+        let unit = UnitHarness(
+          Compressor.description, sampleRate: sampleRate,
+          parameters: ["ratio": Float(ratio), "kneeWidth": Float(knee), "attackTime": 0.001])
+        let output = unit.render([constant(input, frames: 4000), []])[0][0]
+        let expected = curve(input, threshold: -20, ratio: ratio, knee: knee)
+        worstCurve = max(worstCurve, abs(level(output[3999]) - expected))
+      }
+    }
+    for time in [0.005, 0.05] {
+      let frames = Int(time * sampleRate * 12), full = 12 * 0.75
+      let high = amplitude(-8), low = amplitude(-40)
+      let signal = [Float](repeating: high, count: frames) + [Float](repeating: low, count: frames)
+      let output = UnitHarness(
+        Compressor.description, sampleRate: sampleRate,
+        parameters: ["ratio": 4, "kneeWidth": 0, "attackTime": Float(time), "releaseTime": Float(time)]
+      ).render([[signal, signal], []])[0][0]
+      let attack = (0..<frames).first { -level(output[$0] / high) >= full * 0.632_12 } ?? 0
+      let release = (0..<frames).first { -level(output[frames + $0] / low) <= full * 0.367_88 } ?? 0
+      for found in [attack, release] { worstTime = max(worstTime, abs(Double(found + 1) / sampleRate / time - 1)) }
+    }
+    print(
+      "measured: compressor's curve off by at most \(Measured.text(worstCurve)) dB, its times by \(Measured.text(100 * worstTime)) % at \(Int(sampleRate)) Hz"
+    )
+    #expect(worstCurve < 0.1 && worstTime < 0.05)
+  }
 }

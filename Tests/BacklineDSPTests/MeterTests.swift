@@ -84,12 +84,61 @@ struct MeterTests {
   func silence() {
     let meter = UnitHarness(Meter.description)
     for parameter in Meter.description.parameters where parameter.isReadOnly {
-      #expect(meter.reading(parameter.name) == -96)
+      #expect(meter.reading(parameter.name) == parameter.defaultValue)
     }
     _ = meter.render(UnitChecks.silence(for: Meter.description, frames: 48_000))
     for parameter in Meter.description.parameters where parameter.isReadOnly {
-      #expect(meter.reading(parameter.name) == -96)
+      #expect(meter.reading(parameter.name) == parameter.defaultValue)
     }
+  }
+
+  @Test("the loudness range is that of libebur128", arguments: [44_100.0, 48_000, 96_000])
+  func range(rate: Double) {
+    // Two seconds of each level, at a rate of its own in hardly any time: noise would take long to make.
+    let levels: [Float] = [0.2, 0.05, 0.01, 0.3, 0.15, 0.4, 0.02, 0.001]
+    let tone = Signals.sine(997, frames: Int(rate) * 2, sampleRate: rate)
+    let signal = levels.flatMap { level in tone.map { $0 * level } }
+    let meter = measure(signal, signal, rate: rate)
+    let mode = EBUR128_MODE_LRA.rawValue | EBUR128_MODE_I.rawValue | EBUR128_MODE_HISTOGRAM.rawValue
+    var state = ebur128_init(2, UInt(rate), Int32(mode))
+    defer { ebur128_destroy(&state) }
+    _ = ebur128_add_frames_float(state, signal.flatMap { [$0, $0] }, signal.count)
+    var range = 0.0, integrated = 0.0
+    _ = ebur128_loudness_range(state, &range)
+    _ = ebur128_loudness_global(state, &integrated)
+    let rangeError = abs(Double(meter.reading("loudnessRange")) - range)
+    let integratedError = abs(Double(meter.reading("loudnessIntegrated")) - integrated)
+    print(
+      "measured: loudness off libebur128 by \(Measured.text(integratedError)) LU, range (\(Measured.text(range, 1)) LU) by \(Measured.text(rangeError)) LU at \(Int(rate)) Hz"
+    )
+    #expect(range > 10 && rangeError < 0.11 && integratedError < 0.05)
+  }
+
+  @Test("true peaks are those between the samples", arguments: [44_100.0, 48_000, 96_000])
+  func truePeak(rate: Double) {
+    var worst = 0.0
+    for (frequency, phase, amplitude) in [
+      (rate / 4, 0.125, 0.5), (rate / 6, 0.0833, 0.25), (997, 0, 1), (0.41 * rate, 0.1, 0.8), (0.333 * rate, 0.2, 0.9),
+    ] {
+      let tone = (0..<4800).map { frame -> Float in
+        // Faded in and out, so that the peak is that of the tone.
+        let fade = min(1, Double(min(frame, 4800 - frame)) / 1000)
+        return Float(fade * amplitude * backline_sin(2 * .pi * (frequency / rate * Double(frame) + phase)))
+      }
+      let meter = measure(tone + [Float](repeating: 0, count: 600), [], rate: rate)
+      worst = max(worst, abs(Double(meter.reading("truePeakLeft")) - Measured.decibels(amplitude)))
+      #expect(meter.reading("truePeakRight") == -96)
+    }
+    let noise = Signals.noise(frames: 9600, amplitude: 0.5)
+    // Music hardly holds anything above 0.44 of the rate.
+    let soft = UnitHarness(
+      Filter.description, sampleRate: rate, parameters: ["slope": 1, "cutoffFrequency": Float(0.25 * rate)]
+    ).render([[noise, noise], []], frames: 10_000)[0][0]
+    let meter = measure(soft, soft, rate: rate)
+    worst = max(
+      worst, abs(Double(meter.reading("truePeakLeft")) - Measured.decibels(Measured.truePeak(soft, factor: 16))))
+    print("measured: true peak off by at most \(Measured.text(worst)) dB at \(Int(rate)) Hz")
+    #expect(worst < 0.1)
   }
 
   @Test("readings do not depend on how the signal is cut")
