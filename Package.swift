@@ -9,14 +9,15 @@ let common: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Settings of the targets whose code runs on the render thread: exclusivity is checked in debug builds only, since
-/// its run-time calls have no place in a process callback. They are optimised in debug builds, too: a reverb that is not
+/// Settings of the targets whose accesses are checked for exclusivity in debug builds only.
+let unchecked: [SwiftSetting] =
+  common + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+
+/// Settings of the targets whose code runs on the render thread: run-time checks of exclusivity have no place in a process
+/// callback. They are optimised in debug builds, too: a reverb that is not
 /// takes longer than its sound lasts, and what is tested on a real server has to keep up with it.
 let realtime: [SwiftSetting] =
-  common + [
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-    .unsafeFlags(["-O"], .when(configuration: .debug)),
-  ]
+  unchecked + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 func systemLibrary(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
@@ -40,16 +41,22 @@ let package = Package(
     systemLibrary("CSndFile", "sndfile", "libsndfile1-dev"),
     systemLibrary("CSoxr", "soxr", "libsoxr-dev"),
     systemLibrary("CEBUR128", "libebur128", "libebur128-dev"),
+    systemLibrary("CFFTW", "fftw3f", "libfftw3-dev"),
 
-    .target(name: "CBackline", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    // Optimised in debug builds for the same reason as the Swift around it.
+    .target(
+      name: "CBackline",
+      cSettings: [
+        .unsafeFlags(["-Wall", "-Wextra", "-Werror"]), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ]),
     .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
-    .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline"], swiftSettings: realtime),
+    .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CFFTW"], swiftSettings: realtime),
     .target(
       name: "BacklineGraph", dependencies: ["BacklineDSP", "BacklineRealtime", "CBackline"],
       swiftSettings: realtime),
     .target(
       name: "BacklineEngine", dependencies: ["BacklineGraph", "BacklineDSP", "BacklineRealtime", "CBackline"],
-      swiftSettings: common),
+      swiftSettings: unchecked),
     .target(
       name: "BacklineJACK",
       dependencies: ["BacklineEngine", "BacklineGraph", "BacklineRealtime", "CJACK", "CBackline"],
@@ -77,7 +84,8 @@ let package = Package(
         "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
-      name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "CBackline", "CJACK"],
+      name: "BacklineBench",
+      dependencies: ["BacklineOSC", "BacklinePresets", "BacklineDSP", "CBackline", "CJACK"],
       exclude: ["README.md"], swiftSettings: common),
 
     .target(

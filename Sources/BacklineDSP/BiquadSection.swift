@@ -5,15 +5,15 @@ import CBackline
 /// Direct form 1, because its state is nothing but the last two input and output samples: coefficients may move while it
 /// runs without a jump in what they act on. Its critical path is one multiplication and one subtraction a frame. In Double,
 /// since direct forms at low frequencies lose about as many bits as the poles are close to the unit circle.
-struct BiquadSection {
-  var x1 = SIMD2<Double>()
-  var x2 = SIMD2<Double>()
-  var y1 = SIMD2<Double>()
-  var y2 = SIMD2<Double>()
-  var coefficients = StereoBiquad(BiquadCoefficients.identity)
+typealias BiquadSection = StereoSection
 
-  @_noLocks
-  init() {}
+extension StereoSection {
+  /// A section that leaves the signal as it is.
+  static var identity: StereoSection {
+    @_noLocks get {
+      StereoSection(x1: .zero, x2: .zero, y1: .zero, y2: .zero, coefficients: StereoBiquad(.identity))
+    }
+  }
 
   /// Filters one frame.
   @inline(__always) @_noLocks

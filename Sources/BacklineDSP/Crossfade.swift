@@ -27,6 +27,9 @@ struct Crossfade {
   /// How much of `to` is heard at the coming frame, 0 to 1.
   var weight: Float { @inline(__always) @_noLocks get { position.value } }
 
+  /// The frames until the movement ends, where the next may begin; 0 at rest.
+  var remaining: Int { @inline(__always) @_noLocks get { Int(position.remaining) } }
+
   /// The value asked for last.
   var target: Int32 { @_noLocks get { waitingFrames > 0 ? waiting : to } }
 

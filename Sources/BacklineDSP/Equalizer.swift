@@ -3,13 +3,12 @@ import CBackline
 
 /// A parametric equalizer of 16 bands in series.
 ///
-/// Only bands that are on cost anything: a compact list names them, and their filters lie together in front of all that is
-/// needed for movement alone. Between two bands the signal is rounded to Float.
+/// Each band is a second-order section of Bristow-Johnson's cookbook, that is the analogue prototype through the bilinear
+/// transform: exact at its frequency, narrowed towards half the sample rate. Only bands that are on cost anything: a compact
+/// list names them, and their filters lie together in front of all that is needed for movement alone. The signal stays in
+/// Double from the first band to the last, where no gain of theirs can overflow.
 public struct Equalizer: ProcessingUnit, ~Copyable {
   static var bandCount: Int { @_noLocks get { 16 } }
-  /// One band makes a sample at most about 60 dB larger, so even 1e30 is finite after two; the following bands limit what
-  /// they emit to 1e36, which no sound ever meets.
-  private static var unlimitedBands: Int { @_noLocks get { 2 } }
 
   public static let description = UnitDescription(
     kind: "equalizer", title: "Equalizer", summary: "Sixteen bands of parametric equalizer, each of any type.",
@@ -25,14 +24,26 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
   private var movingCount = 0
   /// Frames from the last quantum edge to the end of the last block.
   private var phase: Int32 = 0
-  private var active = InlineArray<16, UInt8>(repeating: 0)
-  private var sections = InlineArray<16, BiquadSection>(repeating: BiquadSection())
+  private let scratch = StereoScratch()
+  private let sections: UnsafeMutablePointer<BiquadSection>
+  /// The numbers of the bands that have to run, in their order.
+  private let active: UnsafeMutablePointer<UInt8>
   private var bands: InlineArray<16, EqualizerBand>
 
   public init(_ format: UnitFormat) {
+    sections = .allocate(capacity: Self.bandCount)
+    sections.initialize(repeating: .identity, count: Self.bandCount)
+    active = .allocate(capacity: Self.bandCount)
+    active.initialize(repeating: 0, count: Self.bandCount)
     bands = InlineArray { index in
       EqualizerBand(frequency: EqualizerParameters.defaultFrequencies[index], sampleRate: format.sampleRate)
     }
+  }
+
+  deinit {
+    scratch.deallocate()
+    sections.deallocate()
+    active.deallocate()
   }
 
   // MARK: Rendering
@@ -41,37 +52,45 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
   mutating func render(_ block: borrowing RenderBlock) {
     let count = Int(block.frameCount)
     if count <= 0 { return }
-    let span = StereoSpan(block)
     var done = 0
     var cursor = QuantumCursor(frame: block.frame, count: block.frameCount)
     while movingCount > 0 && cursor.next() {
       if cursor.startsQuantum { beginQuantum() }
-      filter(span.piece(cursor.offset, cursor.count))
+      filter(block, from: cursor.offset, count: cursor.count)
       done &+= cursor.count
     }
-    if done < count { filter(span.piece(done, count &- done)) }
+    while done < count {
+      let piece = min(StereoScratch.capacity, count &- done)
+      filter(block, from: done, count: piece)
+      done &+= piece
+    }
     amplify(block)
     phase = Int32((block.frame &+ Int64(count)) & (Quantum.frames &- 1))
   }
 
+  /// Filters a part of a block, no longer than the scratch.
   @_noLocks
-  private mutating func filter(_ span: StereoSpan) {
+  private mutating func filter(_ block: borrowing RenderBlock, from offset: Int, count: Int) {
     if activeCount == 0 {
-      span.copy()
+      for channel in 0..<2 {
+        SampleMath.scale(block.output(0, channel) + offset, block.input(0, channel) + offset, by: 1, count: count)
+      }
       return
     }
-    var span = span
-    for position in 0..<activeCount {
-      let band = Int(active[position])
-      if movingCount > 0 && bands[band].isMoving {
-        span.run(&bands[band], &sections[band])
-      } else if position < Self.unlimitedBands {
-        span.run(&sections[band])
-      } else {
-        span.runLimited(&sections[band])
+    scratch.load(block, from: offset, count: count)
+    if movingCount == 0 {
+      backline_sections_run(sections, active, Int32(activeCount), scratch.samples, Int32(truncatingIfNeeded: count))
+    } else {
+      for position in 0..<activeCount {
+        let band = Int(active[position])
+        if bands[band].isMoving {
+          bands[band].run(&sections[band], scratch.samples, count)
+        } else {
+          backline_sections_run(sections, active + position, 1, scratch.samples, Int32(truncatingIfNeeded: count))
+        }
       }
-      span.continueInPlace()
     }
+    scratch.store(block, from: offset, count: count)
   }
 
   @_noLocks

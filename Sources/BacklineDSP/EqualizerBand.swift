@@ -20,7 +20,7 @@ struct EqualizerBand {
   private var exactQ: Float = 0.7071
   private var target = BiquadCoefficients.identity
   private var step: StereoBiquad
-  private var outgoing = BiquadSection()
+  private var outgoing = BiquadSection.identity
   private var fade = Ramp(1)
   private let sampleRate: Double
 
@@ -186,9 +186,14 @@ struct EqualizerBand {
     isMoving = false
   }
 
-  /// Filters one frame while the band moves.
+  /// Filters `count` frames in place while the band moves.
+  @_noLocks
+  mutating func run(_ section: inout BiquadSection, _ samples: UnsafeMutablePointer<SIMD2<Double>>, _ count: Int) {
+    for frame in 0..<max(0, count) { samples[frame] = next(samples[frame], &section) }
+  }
+
   @inline(__always) @_noLocks
-  mutating func next(_ x: SIMD2<Double>, _ section: inout BiquadSection) -> SIMD2<Double> {
+  private mutating func next(_ x: SIMD2<Double>, _ section: inout BiquadSection) -> SIMD2<Double> {
     var y = section.next(x)
     section.coefficients = backline_stereo_advance(section.coefficients, step)
     if !fade.isSettled {

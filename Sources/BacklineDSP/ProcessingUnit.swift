@@ -28,10 +28,14 @@ public struct UnitFormat {
 ///   input has ended (frames). When that has passed, `reset` is called and rendering is skipped until a sample comes.
 /// - Input is always finite, but may be as loud as 1e30: state must find back to sound from that within the tail.
 /// - Nothing is allocated after `init`; memory is freed in `deinit`.
-public protocol ProcessingUnit: ~Copyable, SendableMetatype {
+public protocol ProcessingUnit: RenderUnit, ~Copyable {
   static var description: UnitDescription { get }
-  static var functions: UnitFunctions { get }
   init(_ format: UnitFormat)
+}
+
+/// A unit that its owner makes around something of its own, and describes each time. The same rules hold.
+public protocol RenderUnit: ~Copyable, SendableMetatype {
+  static var functions: UnitFunctions { get }
 }
 
 /// The C functions through which a plan calls a unit. Each is a file-level `@_noLocks` function that forwards to a
@@ -48,15 +52,19 @@ public struct UnitFunctions: @unchecked Sendable {
   /// For units with growing inputs: takes one input bus as soon as its source has been rendered. The block has this one
   /// input bus and the unit's output buses, in which it sums; `isFirst` means that nothing has been summed yet.
   public let accumulate: UnitAccumulate?
+  /// True for a unit that takes note of silence, too, and is therefore rendered always.
+  public let isSleepless: Bool
 
   public init(
-    render: UnitRender, set: UnitSet, reset: UnitReset, tail: UnitTail, accumulate: UnitAccumulate? = nil
+    render: UnitRender, set: UnitSet, reset: UnitReset, tail: UnitTail, accumulate: UnitAccumulate? = nil,
+    isSleepless: Bool = false
   ) {
     self.render = render
     self.set = set
     self.reset = reset
     self.tail = tail
     self.accumulate = accumulate
+    self.isSleepless = isSleepless
   }
 }
 
@@ -79,7 +87,7 @@ public struct UnitInstance: @unchecked Sendable {
   }
 
   /// An instance around a state made by the caller.
-  public init<Unit: ProcessingUnit & ~Copyable>(
+  public init<Unit: RenderUnit & ~Copyable>(
     initializing unit: consuming Unit, control: (any AnyObject & Sendable)? = nil,
     reserveInputs: ((UnsafeMutablePointer<Unit>, Int) -> Void)? = nil
   ) {

@@ -5,7 +5,17 @@ public struct UnitCatalog: Sendable {
     Gain.description,
     Pan.description,
     Mixer.description,
+    Balance.description,
+    Width.description,
+    Polarity.description,
+    ChannelMap.description,
+    Crossfader.description,
+    DCBlocker.description,
+    Crossover.description,
     Equalizer.description,
+    GraphicEqualizer.description,
+    Filter.description,
+    AutoWah.description,
     Compressor.description,
     Delay.description,
     Reverb.description,
@@ -13,6 +23,24 @@ public struct UnitCatalog: Sendable {
     Noise.description,
     Meter.description,
     Player.description,
+
+    // Drive
+    Distortion.description,
+    Saturation.description,
+    BitCrusher.description,
+    Amplifier.description,
+
+    // Modulation
+    Chorus.description,
+    Flanger.description,
+    Phaser.description,
+    Tremolo.description,
+    Vibrato.description,
+    Rotary.description,
+    RingModulator.description,
+
+    // Time
+    Convolver.description,
   ])
 
   /// The descriptions in order.

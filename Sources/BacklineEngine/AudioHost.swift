@@ -94,17 +94,19 @@ public protocol AudioHost: AnyObject, Sendable {
   var load: (mean: Float, largest: Float) { get }
   /// True when the render thread runs with real-time scheduling.
   var isRealtime: Bool { get }
+  /// The frames rendered since the host's creation. Asked for while nothing renders.
+  var renderedFrames: Int64 { get }
+  /// True where sound has to come in and go out without a step, since someone listens; false where every frame counts.
+  var fades: Bool { get }
   /// True where time passes only when somebody asks for a cycle: what the engine does by the clock, such as tidying, is left
   /// to whoever asks.
   var isOffline: Bool { get }
-  /// True where sound may be there already when rendering begins, so that it has to come in slowly (R4).
-  var fadesIn: Bool { get }
 }
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
+  public var fades: Bool { true }
   public var isOffline: Bool { false }
-  public var fadesIn: Bool { true }
 
   /// Nothing to do for a host whose ports have no names and whose callers bring the buffers.
   public func setPorts(_ configuration: HostConfiguration) {}

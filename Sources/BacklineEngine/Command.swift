@@ -4,7 +4,8 @@ public enum Command: Sendable {
   case add(kind: String, name: String, values: [(index: Int, value: Float)])
   case remove(String)
   case rename(String, to: String)
-  case connect(Endpoint, Endpoint, isFeedback: Bool = false, map: [Int]? = nil)
+  /// `map` has the source channel for each destination channel; `parts` says it in full. Without either, R8 decides.
+  case connect(Endpoint, Endpoint, isFeedback: Bool = false, map: [Int]? = nil, parts: [ChannelPart]? = nil)
   case disconnect(Endpoint, Endpoint)
   /// Puts a new node into a connection.
   case insert(kind: String, name: String, from: Endpoint, to: Endpoint)
@@ -12,6 +13,8 @@ public enum Command: Sendable {
   case move(String, from: Endpoint, to: Endpoint)
   /// Gives a node another kind, in the same place.
   case replace(String, kind: String)
+  /// Lays out the JACK side anew, while nothing is connected to it.
+  case setPorts(PortLayout)
   /// Replaces the whole graph.
   case load(GraphDescription)
   /// `ramp` in seconds; the default where `nil`.

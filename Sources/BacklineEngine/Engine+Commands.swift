@@ -7,7 +7,7 @@ extension Engine {
     switch command {
     case .add(let kind, let name, let values):
       var specification = NodeSpecification(name: name, kind: kind, values: [])
-      guard let description = catalog[kind] else { throw unknownKind(kind) }
+      guard let description = unit(kind) else { throw unknownKind(kind) }
       specification.values = description.parameters.map(\.defaultValue)
       for (index, value) in values { try change(&specification.values, index, value, description) }
       try edit(.add(specification), &transaction)
@@ -18,8 +18,9 @@ extension Engine {
     case .rename(let name, let new):
       try edit(.rename(name, to: new), &transaction)
       transaction.changes.append((.renamed, "\(name) \(new)"))
-    case .connect(let from, let to, let isFeedback, let map):
-      let connection = ConnectionSpecification(from: from, to: to, isFeedback: isFeedback, map: map)
+    case .connect(let from, let to, let isFeedback, let map, let parts):
+      let connection = ConnectionSpecification(
+        from: from, to: to, isFeedback: isFeedback, map: map, parts: parts)
       try edit(.connect(connection), &transaction)
       transaction.changes.append((.connected, "\(from) \(to)"))
     case .disconnect(let from, let to):
@@ -34,6 +35,8 @@ extension Engine {
     case .replace(let name, let kind):
       try replace(name, kind, &transaction)
       transaction.changes.append((.replaced, name))
+    case .setPorts(let ports):
+      try setPorts(ports, &transaction)
     case .load(let description):
       try load(description, &transaction)
       transaction.changes.append((.preset, ""))
@@ -94,7 +97,7 @@ extension Engine {
   private func insert(
     _ kind: String, _ name: String, _ from: Endpoint, _ to: Endpoint, _ transaction: inout Transaction
   ) throws(EngineError) {
-    guard let description = catalog[kind] else { throw unknownKind(kind) }
+    guard let description = unit(kind) else { throw unknownKind(kind) }
     try checkName(name)
     try checkThrough(description)
     let old = try connection(from, to)
@@ -182,7 +185,7 @@ extension Engine {
 
   private func replace(_ name: String, _ kind: String, _ transaction: inout Transaction) throws(EngineError) {
     let node = try store.node(name)
-    guard let description = catalog[kind] else { throw unknownKind(kind) }
+    guard let description = unit(kind) else { throw unknownKind(kind) }
     let incoming = store.topology.incoming(node.slot).filter { store.topology.isLive($0) }
     let outgoing = store.topology.outgoing(node.slot).filter { store.topology.isLive($0) }
     for index in incoming {
@@ -194,7 +197,7 @@ extension Engine {
       }
       _ = try channelMix(
         from: store.topology.outputChannels(edge.source, edge.sourceBus),
-        to: description.inputs[isSumming ? 0 : Int(edge.targetBus)].channelCount, map: maps[index],
+        to: description.inputs[isSumming ? 0 : Int(edge.targetBus)].channelCount, map: maps[index]?.sources,
         isSumming: isSumming, "'\(kind)'")
     }
     for index in outgoing {
@@ -205,7 +208,7 @@ extension Engine {
       }
       _ = try channelMix(
         from: description.outputs[Int(edge.sourceBus)].channelCount,
-        to: store.topology.inputChannels(edge.target, edge.targetBus), map: maps[index],
+        to: store.topology.inputChannels(edge.target, edge.targetBus), map: maps[index]?.sources,
         isSumming: store.topology.nodes[Int(edge.target)].isStreaming, "'\(store.name(edge.target))'")
     }
     let connections = Set(incoming + outgoing).sorted().map { store.specification($0, map: maps[$0]) }
@@ -213,6 +216,16 @@ extension Engine {
     try edit(.remove(name), &transaction)
     try edit(.add(NodeSpecification(name: name, kind: kind, values: values)), &transaction)
     for connection in connections { try edit(.connect(connection), &transaction) }
+  }
+
+  /// Lays out the JACK side anew. What is connected to it has to be disconnected before.
+  private func setPorts(_ ports: PortLayout, _ transaction: inout Transaction) throws(EngineError) {
+    if ports == store.ports { return }
+    let ends = store.topology.outgoing(Topology.input) + store.topology.incoming(Topology.output)
+    if ends.contains(where: { store.topology.isLive($0) }) {
+      throw EngineError(.notAllowed, "'input' or 'output' is connected: disconnect both before their buses change")
+    }
+    try edit(.setPorts(ports), &transaction)
   }
 
   private func load(_ description: GraphDescription, _ transaction: inout Transaction) throws(EngineError) {

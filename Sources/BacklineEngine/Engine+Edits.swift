@@ -47,7 +47,7 @@ extension Engine {
     if store.byName[specification.name] != nil {
       throw EngineError(.nameTaken, "the name '\(specification.name)' is taken: choose another")
     }
-    guard let description = catalog[specification.kind] else { throw unknownKind(specification.kind) }
+    guard let description = unit(specification.kind) else { throw unknownKind(specification.kind) }
     if store.liveCount >= Self.nodeLimit {
       throw EngineError(.limitReached, "there are \(Self.nodeLimit) nodes already: remove some first")
     }
@@ -200,9 +200,14 @@ extension Engine {
     let targetBus = try self.targetBus(target, connection.to)
     let fromChannels = store.topology.outputChannels(source, sourceBus)
     let toChannels = store.topology.inputChannels(target, targetBus)
-    let mix = try channelMix(
-      from: fromChannels, to: toChannels, map: connection.map,
-      isSumming: store.topology.nodes[Int(target)].isStreaming, "\(connection.to)")
+    let mix: [ChannelMix]
+    if let parts = connection.parts {
+      mix = try channelMix(parts, from: fromChannels, to: toChannels, "\(connection.to)")
+    } else {
+      mix = try channelMix(
+        from: fromChannels, to: toChannels, map: connection.map,
+        isSumming: store.topology.nodes[Int(target)].isStreaming, "\(connection.to)")
+    }
     if store.topology.edgeCount >= Self.connectionLimit {
       throw EngineError(.limitReached, "there are \(Self.connectionLimit) connections already: remove some first")
     }
@@ -225,7 +230,7 @@ extension Engine {
       edge.isDeferred = store.topology.path(from: target, to: source, includingLeaving: true) != nil
     }
     let index = store.topology.insertEdge(edge)
-    if let map = connection.map { maps[index] = map }
+    if let map = connection.channels { maps[index] = map }
     if edge.isDeferred { store.deferredEdges.append(index) } else { store.newEdges.append(index) }
     if let node = store.nodes.indices.contains(Int(target)) ? store.nodes[Int(target)] : nil, node.isGrowing {
       let before = node.values
@@ -234,7 +239,7 @@ extension Engine {
     }
     transaction.newEdges.append(index)
     store.isDirty = true
-    return store.specification(index, map: connection.map)
+    return store.specification(index, map: connection.channels)
   }
 
   /// True while anything that was taken away still sounds.
@@ -303,6 +308,22 @@ extension Engine {
     }
     throw EngineError(
       .formatMismatch, "\(from) channels do not fit the \(to) of \(end): give a map, or put a mixer between")
+  }
+
+  /// Checks the parts that a caller has given.
+  private func channelMix(
+    _ parts: [ChannelPart], from: Int, to: Int, _ end: String
+  ) throws(EngineError) -> [ChannelMix] {
+    for part in parts {
+      guard (0..<from).contains(part.source), (0..<to).contains(part.destination), part.gain.isFinite else {
+        throw EngineError(
+          .formatMismatch,
+          "channel \(part.source) to \(part.destination) by \(part.gain) is no part of a connection from \(from) channels to the \(to) of \(end)"
+        )
+      }
+    }
+    return parts.sorted { ($0.destination, $0.source) < ($1.destination, $1.source) }
+      .map { ChannelMix($0.source, $0.destination, $0.gain) }
   }
 
   private func growInputs(of slot: Int32, to count: Int) {

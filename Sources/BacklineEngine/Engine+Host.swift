@@ -52,7 +52,7 @@ extension Engine {
       return
     }
     var wait = 0.0
-    if isRendering {
+    if isRendering && host.fades {
       if sendFade() { sentEvents += 1 }
       wait = min(0.5, rampTime + 3 * Double(max(period, 64)) / sampleRate)
     }
@@ -74,9 +74,9 @@ extension Engine {
     if let changeLog {
       fade.id = changeLog.eventID()
       changeLog.way = .queue(fade.id)
-      changeLog.note(.fadedOut, isStructural: false, now: core.pointee.currentFrame)
+      changeLog.note(.fadedOut, isStructural: false, now: exchange.pointee.currentFrame)
     }
-    return core.pointee.send(fade)
+    return exchange.pointee.send(fade)
   }
 
   /// Fades the outputs out for good, as `stop` does; the host goes on.
@@ -144,11 +144,17 @@ extension Engine {
     if newPeriod != oldPeriod && oldPeriod != 0 {
       emit(.configurationChanged(cause: "period", old: oldPeriod, new: newPeriod, epoch: epoch))
     }
-    // Sound that is already there comes in without a step.
-    let fadesIn = hosting.host?.fadesIn ?? true
-    let level: Float = isMuted ? 0 : 1
-    core.pointee.setMaster(
-      level, from: fadesIn ? 0 : level, over: fadesIn ? Int32((rampTime * sampleRate).rounded()) : 0)
+    let host = hosting.host
+    let fades = host?.fades ?? true
+    if fades {
+      // Sound that is already there comes in without a step.
+      core.pointee.setMaster(isMuted ? 0 : 1, from: 0, over: Int32((rampTime * sampleRate).rounded()))
+    } else {
+      core.pointee.setMaster(isMuted ? 0 : 1, from: 0, over: 0)
+      // A rendering has the same bits whatever was rendered before.
+      core.pointee.alignFrame()
+    }
+    hosting.frameOffset = exchange.pointee.currentFrame - (host?.renderedFrames ?? 0)
     isRendering = true
     beginLog()
     hosting.host?.setLatencies(latencies)

@@ -134,7 +134,7 @@ extension Engine {
       scheduledSent += scheduled
       planTidy()
     }
-    if backlog.isEmpty && core.pointee.send(together: group) {
+    if backlog.isEmpty && exchange.pointee.send(together: group) {
       sentEvents += group.count
     } else {
       // What waits may be overtaken by newer values, or be taken in parts.
@@ -148,7 +148,7 @@ extension Engine {
   /// Sends what did not fit before.
   func sendBacklog() {
     while let event = backlog.first {
-      if !core.pointee.send(event) { return }
+      if !exchange.pointee.send(event) { return }
       sentEvents += 1
       backlog.removeFirst()
     }
@@ -179,7 +179,7 @@ extension Engine {
       .commands(
         [.set(node: node.name, parameter: parameter, value: value, ramp: ramp)],
         parameterNames: [node.description.parameter(at: parameter)?.name ?? ""]),
-      isStructural: isStructural && store.isDirty, now: core.pointee.currentFrame)
+      isStructural: isStructural && store.isDirty, now: exchange.pointee.currentFrame)
     if store.isDirty { needsFlush() }
     return true
   }
@@ -187,7 +187,7 @@ extension Engine {
   /// Values that had to give way to newer ones of the same parameter.
   public var collapsedEvents: Int { backlog.collapsed }
   /// Events that wait for a frame of their own.
-  public var scheduledWaiting: Int { scheduledSent - core.pointee.scheduledTaken }
+  public var scheduledWaiting: Int { scheduledSent - exchange.pointee.scheduledTaken }
 }
 
 /// Events that the full queue had no room for: the newest value of each parameter, in the order of first arrival.

@@ -34,15 +34,15 @@ extension Engine {
     }
     // A plan with a frame of its own keeps it; what came after waits until it has been taken.
     if isRendering && offeredTimed != nil {
-      core.pointee.wantWake()
+      exchange.pointee.wantWake()
       return
     }
     let frame = wantedFrame ?? .min
-    let isTimed = isRendering && frame > core.pointee.currentFrame
+    let isTimed = isRendering && frame > exchange.pointee.currentFrame
     wantedFrame = nil
     var carried: [AdoptionAction] = []
     if !isTimed, let offered {
-      if let back = core.pointee.retract() {
+      if let back = exchange.pointee.retract() {
         carried = offered.actions
         release(back)
       }
@@ -61,10 +61,10 @@ extension Engine {
     let plan = OfferedPlan(serial: serial, actions: actions, frame: frame)
     if isTimed {
       offeredTimed = plan
-      core.pointee.offerTimed(compiled.plan)
+      exchange.pointee.offerTimed(compiled.plan)
     } else {
       offered = plan
-      core.pointee.offer(compiled.plan)
+      exchange.pointee.offer(compiled.plan)
     }
     changeLog?.published(serial)
     layPorts()
@@ -124,16 +124,19 @@ extension Engine {
     if isNew { store.topology.edges[Int(index)].delay = delay }
   }
 
-  /// Fades new connections in. What comes from a node that is new itself needs no fade: that node's inputs have one.
+  /// Fades new connections in. What comes from a node that is new itself needs no fade: that node's inputs have one. Nor does
+  /// what goes to a node that only listens.
   private func fadeIn(_ serial: Int32) {
     for index in store.newEdges {
       let edge = store.topology.edges[Int(index)]
       let source = edge.source == Topology.input ? nil : store.nodes[Int(edge.source)]
       let isFresh = source.map { $0.firstSerial >= serial && !$0.description.inputs.isEmpty } ?? false
+      let target = edge.target == Topology.output ? nil : store.nodes[Int(edge.target)]
+      let isUnheard = target.map { $0.description.outputs.isEmpty } ?? false
       var action = AdoptionAction(.fade)
       action.edge = edge.state
       action.value = 1
-      action.frames = isFresh ? 0 : rampFrames()
+      action.frames = isFresh || isUnheard ? 0 : rampFrames()
       action.hold = action.frames == 0 ? 0 : edge.delay
       store.actions.append(action)
       store.unsettled.append(
@@ -177,7 +180,7 @@ extension Engine {
 
   /// Takes in what the render thread has reported and given back.
   func collect() {
-    while let report = core.pointee.takeReport() {
+    while let report = exchange.pointee.takeReport() {
       switch report.kind {
       case .captured:
         changeLog?.taken(report.value, at: report.frame)
@@ -202,8 +205,8 @@ extension Engine {
         if let node = store.nodes[Int(report.value)] { emit(.nonFinite(node: node.name)) }
       }
     }
-    while let plan = core.pointee.takeRetired() { release(plan) }
-    let serial = core.pointee.currentSerial
+    while let plan = exchange.pointee.takeRetired() { release(plan) }
+    let serial = exchange.pointee.currentSerial
     if let first = garbage.first, first.serial <= serial {
       let count = garbage.prefix { $0.serial <= serial }.count
       for item in garbage.prefix(count) { item.free() }
@@ -239,12 +242,12 @@ extension Engine {
 
   /// What a host would do at the beginning of a cycle, done here while none renders.
   func takeInNow() {
-    while core.pointee.waitingEvents > 0 || offered != nil || offeredTimed != nil {
-      let before = (core.pointee.waitingEvents, core.pointee.currentSerial)
+    while exchange.pointee.waitingEvents > 0 || offered != nil || offeredTimed != nil {
+      let before = (exchange.pointee.waitingEvents, exchange.pointee.currentSerial)
       core.pointee.takeInWhileIdle()
       collect()
       sendBacklog()
-      if before == (core.pointee.waitingEvents, core.pointee.currentSerial) { break }
+      if before == (exchange.pointee.waitingEvents, exchange.pointee.currentSerial) { break }
     }
     answerWaiters()
   }
@@ -262,8 +265,8 @@ extension Engine {
 
   private func isTaken(_ waiter: Waiter) -> Bool {
     if !isRendering { return true }
-    return core.pointee.currentSerial >= waiter.serial && backlog.isEmpty
-      && sentEvents - core.pointee.waitingEvents >= waiter.events
+    return exchange.pointee.currentSerial >= waiter.serial && backlog.isEmpty
+      && sentEvents - exchange.pointee.waitingEvents >= waiter.events
   }
 
   /// Answers those whose wait has ended, and has the render thread wake this queue for the others.
@@ -278,7 +281,7 @@ extension Engine {
       }
       for waiter in taken { waiter.completion() }
       if waiters.isEmpty { return }
-      core.pointee.wantWake()
+      exchange.pointee.wantWake()
       // Asked again, since what has been taken between the question and the wish wakes nobody.
       if !waiters.contains(where: isTaken) { return }
     }
@@ -306,7 +309,7 @@ extension Engine {
     let isExpecting = isRendering && scheduledWaiting > 0
     collect()
     sendBacklog()
-    let now = found?.frame ?? core.pointee.currentFrame
+    let now = found?.frame ?? exchange.pointee.currentFrame
     let ended = store.unsettled.filter { isEnded($0, now) }
     if !ended.isEmpty {
       store.unsettled.removeAll { isEnded($0, now) }

@@ -42,7 +42,10 @@ extension Engine {
   }
 
   /// The frame that plays at a time of CLOCK_MONOTONIC; `nil` where nothing renders.
-  public func frame(at nanoseconds: Int64) -> Int64? { isRendering ? hosting.host?.frame(at: nanoseconds) : nil }
+  public func frame(at nanoseconds: Int64) -> Int64? {
+    guard isRendering, let frame = hosting.host?.frame(at: nanoseconds) else { return nil }
+    return frame + hosting.frameOffset
+  }
 
   /// Seconds before its frame at which a change of the graph has to be published.
   public var editLead: Double { max(0.02, 3 * Double(period) / sampleRate) }
@@ -90,7 +93,7 @@ extension Engine {
   }
 
   /// The next frame to be rendered.
-  public var currentFrame: Int64 { core.pointee.currentFrame }
+  public var currentFrame: Int64 { exchange.pointee.currentFrame }
 
   /// Samples that were not finite, by node.
   public var nonFiniteCounts: [(node: String, count: Int)] {
@@ -103,7 +106,7 @@ extension Engine {
 
   /// The counters of the render side.
   public var counts: (lateEvents: Int, droppedEvents: Int, nonFinite: Int) {
-    let counts = core.pointee.counts
+    let counts = exchange.pointee.counts
     return (
       counts.lateEvents + latePlans, counts.droppedEvents,
       counts.nonFiniteInputs + nonFiniteCounts.reduce(0) { $0 + $1.count }

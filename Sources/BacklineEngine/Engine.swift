@@ -22,13 +22,18 @@ public actor Engine {
   public static let scheduledLimit = 4_096
   static let undoLimit = 1_000
 
+  /// The render thread's while a host renders.
   nonisolated(unsafe) let core: UnsafeMutablePointer<RenderCore>
+  /// What is shared with it.
+  nonisolated(unsafe) let exchange: UnsafeMutablePointer<RenderExchange>
   let wakeDescriptor: Int32
   private let ownsExecutor: Bool
 
   var store = GraphStore()
-  /// The source channel maps that users gave, by connection.
-  var maps: [Int32: [Int]] = [:]
+  /// The ways of channels that users gave, by connection.
+  var maps: [Int32: ChannelMap] = [:]
+  /// Units that belong to one user of this engine and are in no catalog.
+  var ownUnits: [String: UnitDescription] = [:]
   /// The alignment lines of connections that have one.
   var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
   var generations: [UInt32] = []
@@ -90,6 +95,7 @@ public actor Engine {
     precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
     core = .allocate(capacity: 1)
     core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
+    exchange = core.pointee.exchange
     let descriptor = wakeDescriptor
     self.executor.watch(descriptor) { [weak self] in
       backline_event_clear(descriptor)
@@ -113,6 +119,22 @@ public actor Engine {
     guard isRendering else { return 0 }
     return Int32(min(max(0, (seconds ?? rampTime) * sampleRate), Double(Int32.max / 2)).rounded())
   }
+
+  // MARK: Units
+
+  /// A kind of unit by its name: one of the catalog, or one that has been registered.
+  func unit(_ kind: String) -> UnitDescription? { catalog[kind] ?? ownUnits[kind] }
+
+  /// Takes a kind of unit in that no catalog has, such as one around a function of the caller's. It is not listed anywhere.
+  public func register(_ description: UnitDescription) throws(EngineError) {
+    if unit(description.kind) != nil {
+      throw EngineError(.nameTaken, "there is a unit '\(description.kind)' already: choose another name for the kind")
+    }
+    ownUnits[description.kind] = description
+  }
+
+  /// Forgets a kind that has been registered. Nodes of that kind stay.
+  public func unregister(_ kind: String) { ownUnits[kind] = nil }
 
   // MARK: Transactions
 
@@ -211,7 +233,7 @@ public actor Engine {
     return UndoStep(edits: transaction.inverse.reversed(), isPreset: step.isPreset)
   }
 
-  private func rollBack(to before: GraphStore, maps: [Int32: [Int]], _ transaction: Transaction) {
+  private func rollBack(to before: GraphStore, maps: [Int32: ChannelMap], _ transaction: Transaction) {
     for restore in transaction.restores.reversed() { restore() }
     garbage.removeLast(garbage.count - transaction.garbageCount)
     let edges = transaction.newEdges.compactMap { store.topology.edges[Int($0)].state }
@@ -235,7 +257,7 @@ public actor Engine {
   // MARK: Taking down
 
   private func log(_ change: RecordedChange.Kind, _ transaction: Transaction) {
-    changeLog?.note(change, isStructural: transaction.isStructural && store.isDirty, now: core.pointee.currentFrame)
+    changeLog?.note(change, isStructural: transaction.isStructural && store.isDirty, now: exchange.pointee.currentFrame)
   }
 
   /// The name of the parameter that each command sets; empty for the others.
@@ -256,7 +278,7 @@ public actor Engine {
 
   /// Begins to take down what is rendered from the frame 0 on.
   func beginLog() {
-    guard let observer = changeObserver, core.pointee.currentFrame == 0 else { return }
+    guard let observer = changeObserver, exchange.pointee.currentFrame == 0 else { return }
     changeObserver = nil
     changeLog = ChangeLog(observer)
     observer.performanceBegan(graph: graph, sampleRate: sampleRate, rampTime: rampTime)
@@ -269,14 +291,14 @@ public actor Engine {
     logTimer = nil
     guard let log = changeLog else { return }
     collect()
-    if core.pointee.droppedReports > 0 { log.spoil() }
+    if exchange.pointee.lostReports > 0 { log.spoil() }
     changeLog = nil
     log.end()
   }
 
   /// Publishes what has been changed so far, so that what comes now with a frame of its own does not take it along.
   func publishBefore(_ frame: Int64?) {
-    if frame != nil && store.isDirty { flush() }
+    if frame != nil && store.isDirty && hosting.host?.isOffline != true { flush() }
   }
 
   var wantedFrame: Int64?
@@ -371,47 +393,4 @@ struct Waiter {
   let serial: Int32
   let events: Int
   let completion: @Sendable () -> Void
-}
-
-extension Engine {
-  /// Runs `body` on the control queue and waits for it. From any other thread only.
-  public nonisolated func wait<Value: Sendable>(
-    for body: @escaping @Sendable (isolated Engine) throws(EngineError) -> Value
-  ) throws(EngineError) -> Value {
-    let done = Semaphore()
-    let outcome = Mutex<Result<Value, EngineError>?>(nil)
-    executor.schedule(after: 0) { [self] in
-      let result = here { engine -> Result<Value, EngineError> in
-        do throws(EngineError) {
-          return .success(try body(engine))
-        } catch {
-          return .failure(error)
-        }
-      }
-      outcome.withLock { $0 = result }
-      done.signal()
-    }
-    done.wait()
-    guard let result = outcome.withLock({ $0 }) else { throw EngineError(.internal, "the control queue has ended") }
-    return try result.get()
-  }
-
-  /// Runs `body` as part of the engine, at once: for code that is on the control queue already, such as a socket's handler.
-  public nonisolated func here<Value>(_ body: (isolated Engine) -> Value) -> Value {
-    executor.checkIsolated()
-    return withoutActuallyEscaping(body) { escaping in
-      // Why: what `assumeIsolated` does, for values that need not be Sendable since they stay here.
-      unsafeBitCast(escaping, to: ((Engine) -> Value).self)(self)
-    }
-  }
-
-  /// The same for what throws, with the error's type kept.
-  public nonisolated func hereThrowing<Value, Failure: Error>(
-    _ body: (isolated Engine) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    executor.checkIsolated()
-    return try withoutActuallyEscaping(body) { escaping throws(Failure) in
-      try unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)(self)
-    }
-  }
 }

@@ -27,6 +27,9 @@ public final class HostRecord: @unchecked Sendable {
     (meter.pointee.ownLate.load(ordering: .relaxed), meter.pointee.xruns.load(ordering: .relaxed))
   }
 
+  /// The frames rendered since the host's creation.
+  public var renderedFrames: Int64 { meter.pointee.frames.load(ordering: .relaxed) }
+
   /// The part of the cycles' time that rendering takes.
   public var load: (mean: Float, largest: Float) {
     (meter.pointee.load.load(ordering: .relaxed), meter.pointee.largestLoad.load(ordering: .relaxed))

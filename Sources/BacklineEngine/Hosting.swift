@@ -10,6 +10,8 @@ struct Hosting {
   var opening = 0
   /// Between the host's `opened` and its end.
   var isOpen = false
+  /// The engine's frame less the host's own count of frames.
+  var frameOffset: Int64 = 0
   var attempt = 0
   var retry: ControlExecutor.Timer?
   var isEnding = false

@@ -79,6 +79,8 @@ public final class TimerHost: AudioHost {
 
   public func frame(at nanoseconds: Int64) -> Int64? { record.clock.pointee.frame(at: nanoseconds) }
 
+  public var renderedFrames: Int64 { record.renderedFrames }
+
   public var lateCounts: (own: Int, server: Int) { record.lateCounts }
 
   public var load: (mean: Float, largest: Float) { record.load }

@@ -16,6 +16,9 @@ public struct NodeState {
   let isStreaming: Bool
   /// True from the end of the tail to the next sample that is not zero. The unit is freshly reset then.
   var isAsleep: Bool
+  /// True when another silent slice would change nothing: asleep, not bypassed, no dry line to feed. Set by the slice that
+  /// found it so, cleared by whatever may change it.
+  var isQuiet = false
   /// 0 sounding, 1 bypassed.
   var bypass = Ramp(0)
   /// The frames by which the unit delays.
@@ -50,7 +53,7 @@ public struct NodeState {
     self.hasInputs = hasInputs
     self.rampFrames = rampFrames
     isStreaming = instance.functions.accumulate != nil
-    isAsleep = hasInputs && !isStreaming
+    isAsleep = hasInputs && !isStreaming && !instance.functions.isSleepless
     restValue = isAsleep ? 1 : 0
   }
 
@@ -82,6 +85,7 @@ public struct NodeState {
   /// Takes a new latency. `line` is the dry line from now on where there is one; else the present line is moved.
   @_noLocks
   mutating func setLatency(_ frames: Int32, _ line: UnsafeMutablePointer<AlignmentLine>?, over rampFrames: Int32) {
+    isQuiet = false
     latency = frames
     if let line {
       if let old = dry { line.pointee.adopt(old) }
@@ -94,13 +98,17 @@ public struct NodeState {
   @_noLocks
   mutating func sleep() {
     backline_reset(functions.reset, unit)
-    isAsleep = true
+    isAsleep = !functions.isSleepless
     sleepFrame = .max
   }
 
   /// Asks the unit for its tail, in the state that it has at `frame`.
   @_noLocks
   mutating func decideSleep(at frame: Int64) {
+    if functions.isSleepless {
+      sleepFrame = Int64.max &- 1
+      return
+    }
     let tail = backline_tail(functions.tail, unit)
     let isEndless = tail > Int64.max / 4
     sleepFrame = isEndless ? Int64.max &- 1 : Quantum.ceiling(frame &+ tail &+ Int64(latency))
@@ -109,6 +117,7 @@ public struct NodeState {
   /// Takes an event at its frame.
   @_noLocks
   mutating func take(_ event: RenderEvent, at frame: Int64) {
+    isQuiet = false
     switch event.parameter {
     case RenderEvent.Target.bypass:
       if isFullyBypassed && event.value == 0 {

@@ -5,37 +5,13 @@ import Synchronization
 
 /// The render side as a whole: all that the process callback touches hangs on this one structure.
 ///
-/// It lives in memory of its own. The control queue reaches it through the mailboxes in `exchange` only; the rest belongs
-/// to whoever renders: the host's thread while a host runs, else the control queue.
+/// It belongs to whoever renders: the host's thread while a host runs, else the control queue, which reaches it through
+/// `exchange` only.
 public struct RenderCore: ~Copyable {
-  /// What passes between the control queue and the render thread.
-  public struct Exchange: ~Copyable {
-    /// The plan to run from the next quantum edge on; it can be taken back until then.
-    let next = Atomic<UInt>(0)
-    /// The plan to run after that, from a frame of its own on.
-    let timed = Atomic<UInt>(0)
-    /// That frame, written before the plan.
-    let timedFrame = Atomic<Int64>(0)
-    /// Set by the control queue when it wants to hear of the coming cycle.
-    let isWakeWanted = Atomic<Bool>(false)
-    /// The next frame to be rendered.
-    let frame = Atomic<Int64>(0)
-    /// The serial number of the plan that runs.
-    let serial = Atomic<Int32>(0)
-    /// Events with a frame of their own that have been taken.
-    let scheduledTaken = Atomic<Int>(0)
-    let lateEvents = Atomic<Int>(0)
-    let droppedEvents = Atomic<Int>(0)
-    let droppedReports = Atomic<Int>(0)
-    let nonFiniteInputs = Atomic<Int>(0)
-  }
-
-  public let exchange = Exchange()
-  let events: UnsafeMutablePointer<RingQueue<RenderEvent>>
-  let reports: UnsafeMutablePointer<RingQueue<RenderReport>>
-  let retired: UnsafeMutablePointer<RingQueue<UInt>>
-  let wakeDescriptor: Int32
-
+  /// What passes between the control queue and the render thread, apart from what belongs to one of them.
+  public let exchange: UnsafeMutablePointer<RenderExchange>
+  private let events: UnsafeMutablePointer<RingQueue<RenderEvent>>
+  private let retired: UnsafeMutablePointer<RingQueue<UInt>>
   private var plan: UnsafeMutablePointer<RenderPlan>?
   private var heap: EventHeap
   private let slots: UnsafeMutablePointer<Slot>
@@ -49,23 +25,18 @@ public struct RenderCore: ~Copyable {
 
   /// Nodes that there can be.
   public static var slotCount: Int { @_noLocks get { 32_768 } }
-  /// Events that can wait in the queue, and scheduled ones for a later frame.
-  static let eventCapacity = 16_384
+  /// Events that can wait for a later frame.
   static let scheduledCapacity = 16_384
   /// Events taken in one cycle, so that a flood costs a bounded time.
   static var eventsPerCycle: Int { @_noLocks get { 1_024 } }
 
   /// An empty core whose first frame is `startFrame`; `wakeDescriptor` is an eventfd.
   public init(wakeDescriptor: Int32, startFrame: Int64 = 0) {
-    self.wakeDescriptor = wakeDescriptor
     frame = startFrame
-    exchange.frame.store(startFrame, ordering: .relaxed)
-    events = .allocate(capacity: 1)
-    events.initialize(to: RingQueue(capacity: Self.eventCapacity))
-    reports = .allocate(capacity: 1)
-    reports.initialize(to: RingQueue(capacity: Self.eventCapacity))
-    retired = .allocate(capacity: 1)
-    retired.initialize(to: RingQueue(capacity: 64))
+    exchange = .allocate(capacity: 1)
+    exchange.initialize(to: RenderExchange(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
+    events = exchange.pointee.events
+    retired = exchange.pointee.retired
     heap = EventHeap(capacity: Self.scheduledCapacity)
     slots = .allocate(capacity: Self.slotCount)
     slots.initialize(repeating: Slot(node: nil, generation: 0), count: Self.slotCount)
@@ -73,18 +44,8 @@ public struct RenderCore: ~Copyable {
 
   deinit {
     if let plan { RenderPlan.free(plan) }
-    for waiting in [exchange.next.load(ordering: .acquiring), exchange.timed.load(ordering: .acquiring)] {
-      if let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: waiting) { RenderPlan.free(plan) }
-    }
-    while let retired = retired.pointee.pop() {
-      if let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: retired) { RenderPlan.free(plan) }
-    }
-    events.deinitialize(count: 1)
-    events.deallocate()
-    reports.deinitialize(count: 1)
-    reports.deallocate()
-    retired.deinitialize(count: 1)
-    retired.deallocate()
+    exchange.deinitialize(count: 1)
+    exchange.deallocate()
     heap.deallocate()
     slots.deallocate()
   }
@@ -111,7 +72,7 @@ public struct RenderCore: ~Copyable {
       frame &+= Int64(count)
       offset &+= count
     }
-    exchange.frame.store(frame, ordering: .releasing)
+    exchange.pointee.frame.store(frame, ordering: .releasing)
   }
 
   /// Takes what waits at the beginning of a cycle.
@@ -120,7 +81,9 @@ public struct RenderCore: ~Copyable {
     adoptDue()
     takeEvents()
     // An exchange and no load, since it must not pass the stores of what has been taken: see `wantWake()`.
-    if exchange.isWakeWanted.exchange(false, ordering: .sequentiallyConsistent) { backline_wake(wakeDescriptor) }
+    if exchange.pointee.isWakeWanted.exchange(false, ordering: .sequentiallyConsistent) {
+      backline_wake(exchange.pointee.wakeDescriptor)
+    }
   }
 
   /// Takes what waits while no host renders: plans at once, wherever in a quantum the last host has ended.
@@ -133,6 +96,11 @@ public struct RenderCore: ~Copyable {
   mutating func moveMaster(_ target: Float, from start: Float, over frames: Int32) {
     master = Ramp(start)
     master.move(to: target, over: frames)
+  }
+
+  mutating func moveToQuantum() {
+    frame = Quantum.ceiling(frame)
+    exchange.pointee.frame.store(frame, ordering: .releasing)
   }
 
   /// The frames until something has to happen, at most a slice.
@@ -151,15 +119,15 @@ public struct RenderCore: ~Copyable {
   /// The frame at which a waiting plan has to be taken; the largest number where none waits.
   @_noLocks
   private func nextPlanFrame() -> Int64 {
-    let edge = exchange.next.load(ordering: .acquiring) == 0 ? Int64.max : Quantum.ceiling(frame)
+    let edge = exchange.pointee.next.load(ordering: .acquiring) == 0 ? Int64.max : Quantum.ceiling(frame)
     return min(edge, timedPlanFrame())
   }
 
   /// A plan with a frame of its own gets exactly that one, and the next quantum edge where it has passed.
   @_noLocks
   private func timedPlanFrame() -> Int64 {
-    if exchange.timed.load(ordering: .acquiring) == 0 { return Int64.max }
-    let wanted = exchange.timedFrame.load(ordering: .acquiring)
+    if exchange.pointee.timed.load(ordering: .acquiring) == 0 { return Int64.max }
+    let wanted = exchange.pointee.timedFrame.load(ordering: .acquiring)
     return wanted >= frame ? wanted : Quantum.ceiling(frame)
   }
 
@@ -181,7 +149,8 @@ public struct RenderCore: ~Copyable {
   @discardableResult
   private mutating func takeNext() -> Bool {
     if retired.pointee.count == retired.pointee.capacity { return false }
-    guard let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.next.exchange(0, ordering: .acquiring))
+    guard
+      let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.pointee.next.exchange(0, ordering: .acquiring))
     else { return false }
     adopt(plan)
     return true
@@ -192,7 +161,8 @@ public struct RenderCore: ~Copyable {
   @discardableResult
   private mutating func takeTimed() -> Bool {
     if retired.pointee.count == retired.pointee.capacity { return false }
-    guard let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.timed.exchange(0, ordering: .acquiring))
+    guard
+      let plan = UnsafeMutablePointer<RenderPlan>(bitPattern: exchange.pointee.timed.exchange(0, ordering: .acquiring))
     else { return false }
     adopt(plan)
     return true
@@ -203,7 +173,7 @@ public struct RenderCore: ~Copyable {
     for index in 0..<next.pointee.actionCount { perform(next.pointee.actions + index) }
     if let plan { _ = retired.pointee.push(UInt(bitPattern: plan)) }
     plan = next
-    exchange.serial.store(next.pointee.serial, ordering: .releasing)
+    exchange.pointee.serial.store(next.pointee.serial, ordering: .releasing)
     report(RenderReport(.adopted, value: next.pointee.serial, frame: frame))
   }
 
@@ -239,7 +209,7 @@ public struct RenderCore: ~Copyable {
   @_noLocks
   private mutating func takeEvents() {
     var left = Self.eventsPerCycle
-    let serial = exchange.serial.load(ordering: .relaxed)
+    let serial = exchange.pointee.serial.load(ordering: .relaxed)
     var isContinuing = false
     while left > 0 || isContinuing, let event = events.pointee.peek() {
       isContinuing = event.isContinued
@@ -262,7 +232,7 @@ public struct RenderCore: ~Copyable {
   private mutating func takeDue() {
     while heap.firstFrame <= frame {
       var event = heap.removeFirst()
-      if event.serial &- exchange.serial.load(ordering: .relaxed) > 0 {
+      if event.serial &- exchange.pointee.serial.load(ordering: .relaxed) > 0 {
         // Its plan came too late for its own frame; it follows within a quantum.
         event.frame = Quantum.ceiling(frame &+ 1)
         heap.insert(event)
@@ -277,8 +247,8 @@ public struct RenderCore: ~Copyable {
   @_noLocks
   private func noteTaken(_ event: RenderEvent) {
     let late = frame &- event.frame
-    exchange.scheduledTaken.add(1, ordering: .relaxed)
-    if late > 0 { exchange.lateEvents.add(1, ordering: .relaxed) }
+    exchange.pointee.taken.add(1, ordering: .relaxed)
+    if late > 0 { exchange.pointee.lateEvents.add(1, ordering: .relaxed) }
     report(
       RenderReport(.eventTaken, value: Int32(truncatingIfNeeded: min(late, Int64(Int32.max))), frame: frame))
   }
@@ -291,7 +261,7 @@ public struct RenderCore: ~Copyable {
     }
     let slot = slots[Int(event.slot)]
     guard slot.generation == event.generation, let node = slot.node else {
-      exchange.droppedEvents.add(1, ordering: .relaxed)
+      exchange.pointee.droppedEvents.add(1, ordering: .relaxed)
       return
     }
     node.pointee.take(event, at: frame)
@@ -299,7 +269,7 @@ public struct RenderCore: ~Copyable {
 
   @_noLocks
   private func report(_ report: RenderReport) {
-    if !reports.pointee.push(report) { exchange.droppedReports.add(1, ordering: .relaxed) }
+    if !exchange.pointee.reports.pointee.push(report) { exchange.pointee.droppedReports.add(1, ordering: .relaxed) }
   }
 
   // MARK: Steps
@@ -317,6 +287,7 @@ public struct RenderCore: ~Copyable {
       prefetch(plan, index)
       switch step.pointee.kind {
       case .render:
+        if staysQuiet(plan, step) { continue }
         let renderer = NodeRenderer(plan, step, frame: frame, count: count)
         resolveInputs(plan, step)
         if renderer.render() {
@@ -357,9 +328,29 @@ public struct RenderCore: ~Copyable {
   private func prefetch(_ plan: UnsafeMutablePointer<RenderPlan>, _ index: Int) {
     let far = index &+ 6, near = index &+ 3
     if far < plan.pointee.stepCount, let node = plan.pointee.steps[far].node { backline_prefetch(node, 3) }
-    if near < plan.pointee.stepCount, let node = plan.pointee.steps[near].node {
+    if near < plan.pointee.stepCount, let node = plan.pointee.steps[near].node, !node.pointee.isQuiet {
       backline_prefetch(node.pointee.unit, 4)
     }
+  }
+
+  /// The short way past a node that sleeps and gets only silence: its outputs are silent, and that is all; true when it was
+  /// taken. Most of a large rack is such nodes.
+  @_noLocks
+  private func staysQuiet(
+    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>
+  ) -> Bool {
+    if !step.pointee.node.unsafelyUnwrapped.pointee.isQuiet { return false }
+    let buses = plan.pointee.buses
+    let table = plan.pointee.inputTable + Int(step.pointee.firstInput)
+    for bus in 0..<Int(step.pointee.inputCount) {
+      let source = Int(table[bus])
+      if source >= 0 && !buses[source].buffer.isSilent { return false }
+    }
+    for bus in Int(step.pointee.target)..<Int(step.pointee.target &+ step.pointee.outputCount) {
+      buses[bus].buffer.channels = UnsafePointer(plan.pointee.scratch.silentChannels)
+      buses[bus].buffer.isSilent = true
+    }
+    return true
   }
 
   @_noLocks
@@ -416,7 +407,7 @@ public struct RenderCore: ~Copyable {
       if backline_has_non_finite(to, Int64(count)) {
         for i in 0..<count where !to[i].isFinite {
           to[i] = 0
-          exchange.nonFiniteInputs.add(1, ordering: .relaxed)
+          exchange.pointee.nonFiniteInputs.add(1, ordering: .relaxed)
         }
       }
       if backline_active_length(to, Int64(count)) > 0 { isSilent = false }

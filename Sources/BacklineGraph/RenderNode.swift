@@ -32,6 +32,7 @@ struct NodeRenderer {
   /// Renders the slice; true when a sample was not finite.
   @_noLocks
   func render() -> Bool {
+    node.pointee.isQuiet = false
     if node.pointee.isFullyBypassed && !node.pointee.isStreaming {
       passThrough()
       return false
@@ -45,6 +46,7 @@ struct NodeRenderer {
     if node.pointee.isAsleep && node.pointee.isFullySounding && firstActive(from: 0) == count {
       feedDry()
       silence()
+      node.pointee.isQuiet = node.pointee.dry == nil
       return false
     }
     openOutputs()

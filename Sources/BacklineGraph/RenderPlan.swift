@@ -109,13 +109,13 @@ public struct RenderPlan {
 
   /// Lays a compiled list out in memory.
   ///
-  /// `busChannels` names, for every bus, its channels by the number of the buffer; `isBusConnected` tells what readers
-  /// take it for, since a connection that only fades out counts as none.
+  /// `firstChannels` names, for every bus and behind the last, its first channel, and `channelBuffers` the buffer of each
+  /// channel; `isBusConnected` tells what readers take a bus for, since a connection that only fades out counts as none.
   public init(
-    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: [RenderStep],
-    busChannels: [Range<Int>],
-    isBusConnected: [Bool], channelBuffers: [Int32], bufferCount: Int, inputTable: [Int32], actions: [AdoptionAction],
-    mostInputs: Int
+    serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: UnsafeBufferPointer<RenderStep>,
+    firstChannels: UnsafeBufferPointer<Int32>, isBusConnected: UnsafeBufferPointer<Bool>,
+    channelBuffers: UnsafeBufferPointer<Int32>, bufferCount: Int, inputTable: UnsafeBufferPointer<Int32>,
+    actions: [AdoptionAction], mostInputs: Int
   ) {
     self.serial = serial
     self.applyFrame = applyFrame
@@ -123,28 +123,29 @@ public struct RenderPlan {
     self.steps = RenderPlan.copy(steps)
     stepCount = steps.count
     self.inputTable = RenderPlan.copy(inputTable)
-    self.actions = RenderPlan.copy(actions)
+    self.actions = actions.withUnsafeBufferPointer { RenderPlan.copy($0) }
     actionCount = actions.count
     samples = SampleMemory.allocate((bufferCount + 1) * RenderPlan.stride)
     pointers = .allocate(capacity: max(1, channelBuffers.count))
-    for (index, buffer) in channelBuffers.enumerated() {
-      (pointers + index).initialize(to: samples + (Int(buffer) + 1) * RenderPlan.stride)
+    for index in channelBuffers.indices {
+      (pointers + index).initialize(to: samples + (Int(channelBuffers[index]) + 1) * RenderPlan.stride)
     }
-    buses = .allocate(capacity: max(1, busChannels.count))
-    for (index, channels) in busChannels.enumerated() {
-      let own = pointers + channels.lowerBound
+    buses = .allocate(capacity: max(1, isBusConnected.count))
+    for index in isBusConnected.indices {
+      let own = pointers + Int(firstChannels[index])
       let buffer = BusBuffer(
-        channels: own, channelCount: Int32(channels.count), isConnected: isBusConnected[index], isSilent: true)
+        channels: own, channelCount: firstChannels[index + 1] - firstChannels[index],
+        isConnected: isBusConnected[index], isSilent: true)
       (buses + index).initialize(to: PlanBus(buffer: buffer, own: own))
     }
     scratch = RenderScratch(silence: samples, mostInputs: mostInputs)
   }
 
-  private static func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeMutablePointer<Element> {
+  private static func copy<Element: BitwiseCopyable>(
+    _ elements: UnsafeBufferPointer<Element>
+  ) -> UnsafeMutablePointer<Element> {
     let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
-    elements.withUnsafeBufferPointer { source in
-      if let base = source.baseAddress { memory.initialize(from: base, count: source.count) }
-    }
+    if let base = elements.baseAddress { memory.initialize(from: base, count: elements.count) }
     return memory
   }
 

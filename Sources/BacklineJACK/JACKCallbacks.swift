@@ -107,5 +107,8 @@ private func portRenamed(
 }
 
 private func latencyAsked(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
-  session(argument)?.answerLatencies(mode)
+  guard let session = session(argument) else { return }
+  session.answerLatencies(mode)
+  session.notices.areLatenciesAsked.store(true, ordering: .releasing)
+  session.notices.wake()
 }

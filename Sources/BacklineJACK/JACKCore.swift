@@ -20,6 +20,10 @@ final class JACKCore: @unchecked Sendable {
     var isFreewheeling = false
     var isBegun = false
     var isLost = false
+    /// True while a look at the latencies is planned.
+    var isFollowingLatencies = false
+    /// Passes that were asked for since the connections last changed.
+    var latencyPasses = 0
   }
 
   private let options: JACKOptions
@@ -32,7 +36,7 @@ final class JACKCore: @unchecked Sendable {
   private var latencies = LatencyMap([])
   private(set) var isOpened = false
   private var isStarted = false
-  private var isClosing = false
+  private(set) var isClosing = false
   /// What has been told of the present session.
   var reported = Reported()
   /// True when the last session had the name that it asked for.

@@ -51,6 +51,8 @@ public final class JACKHost: AudioHost {
 
   public func frame(at nanoseconds: Int64) -> Int64? { core.record.clock.pointee.frame(at: nanoseconds) }
 
+  public var renderedFrames: Int64 { core.record.renderedFrames }
+
   public var lateCounts: (own: Int, server: Int) { core.record.lateCounts }
 
   public var load: (mean: Float, largest: Float) { core.record.load }

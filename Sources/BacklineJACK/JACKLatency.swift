@@ -3,7 +3,7 @@ import CJACK
 import Synchronization
 
 /// A port's latency range in frames, without trapping on what a server may say.
-private struct LatencyRange: Equatable {
+struct LatencyRange: Equatable {
   var minimum: UInt32
   var maximum: UInt32
 
@@ -12,6 +12,14 @@ private struct LatencyRange: Equatable {
     jack_port_get_latency_range(port, mode, &range)
     minimum = range.min
     maximum = range.max
+  }
+
+  /// The least range that has both.
+  func union(_ other: LatencyRange) -> LatencyRange {
+    var result = self
+    result.minimum = min(minimum, other.minimum)
+    result.maximum = max(maximum, other.maximum)
+    return result
   }
 
   /// This range plus a way of so many frames.
@@ -45,22 +53,75 @@ extension JACKSession {
     }
   }
 
-  /// Has the server ask every client for its latencies again. Worker thread.
+  /// The most passes that are asked for after one change of the connections.
+  static let mostLatencyPasses = 16
+
+  /// Has the server ask again where the last pass has left a port behind; true when it did. Worker thread.
   ///
   /// The server asks in the order of the graph, each client once. Where sound leaves this client and comes back through
-  /// another one, a change travels one round a time: so it is asked until the own ports stand still, within bounds.
+  /// another one, a change travels one round a pass. Another pass that changed nothing would not help either, so there is
+  /// none: some client does not answer.
+  func settleLatencies() -> Bool {
+    guard let client, isActive, !isLost else { return false }
+    let stale = staleLatencies(client)
+    defer { lastStale = stale }
+    if stale.isEmpty || stale == lastStale { return false }
+    askForLatencies()
+    return true
+  }
+
+  /// The ports, own ones and their peers, that have not the latency of those that they are connected to, with what they
+  /// have. Reads the shared memory only, and asks the server nothing.
+  private func staleLatencies(_ client: OpaquePointer) -> [String: LatencyRange] {
+    let ports = ports.withLock { $0 }
+    var stale: [String: LatencyRange] = [:]
+    for (own, mode) in [(ports.inputs, JackCaptureLatency), (ports.outputs, JackPlaybackLatency)] {
+      let other = mode == JackCaptureLatency ? JackPlaybackLatency : JackCaptureLatency
+      for port in own {
+        let peers = peers(of: port, client)
+        note(port, mode, peers, &stale)
+        // The hardware's ports are the ends of all ways: nothing is asked of them.
+        for peer in peers
+        where jack_port_flags(peer) & Int32(JackPortIsPhysical.rawValue | JackPortIsTerminal.rawValue) == 0 {
+          note(peer, other, self.peers(of: peer, client), &stale)
+        }
+      }
+    }
+    return stale
+  }
+
+  private func note(
+    _ port: OpaquePointer, _ mode: jack_latency_callback_mode_t, _ peers: [OpaquePointer],
+    _ stale: inout [String: LatencyRange]
+  ) {
+    guard let first = peers.first, let name = jack_port_name(port) else { return }
+    let range = LatencyRange(port, mode)
+    let whole = peers.dropFirst().reduce(LatencyRange(first, mode)) { $0.union(LatencyRange($1, mode)) }
+    if whole != range { stale[String(cString: name)] = range }
+  }
+
+  /// The ports that a port of any client is connected to.
+  private func peers(of port: OpaquePointer, _ client: OpaquePointer) -> [OpaquePointer] {
+    guard let names = jack_port_get_all_connections(client, port) else { return [] }
+    defer { jack_free(names) }
+    var peers: [OpaquePointer] = []
+    var index = 0
+    while let name = names[index] {
+      index += 1
+      if let peer = jack_port_by_name(client, name) { peers.append(peer) }
+    }
+    return peers
+  }
+
+  /// Has the server ask every client for its latencies again. Worker thread.
+  func askForLatencies() {
+    guard let client, isActive, !isLost, !notices.isClosing.load(ordering: .relaxed) else { return }
+    jack_recompute_total_latencies(client)
+  }
+
+  /// The same after a change of the own paths.
   func publishLatencies() {
     isPublishing.store(false, ordering: .releasing)
-    guard let client, isActive, !isLost else { return }
-    let ports = ports.withLock { $0.inputs + $0.outputs }
-    var before: [LatencyRange] = []
-    for _ in 0..<8 {
-      jack_recompute_total_latencies(client)
-      let now = ports.flatMap {
-        [LatencyRange($0, JackCaptureLatency), LatencyRange($0, JackPlaybackLatency)]
-      }
-      if now == before { return }
-      before = now
-    }
+    askForLatencies()
   }
 }

@@ -14,7 +14,26 @@ extension JACKCore {
     let ports = notices.takePorts()
     if !ports.isEmpty { run(session) { _, session in session.handle(ports) } }
     let isGraphChanged = notices.isGraphChanged.exchange(false, ordering: .acquiring)
+    if isGraphChanged { reported.latencyPasses = 0 }
+    if notices.areLatenciesAsked.exchange(false, ordering: .acquiring) || isGraphChanged { followLatencies(session) }
     if isGraphChanged || !ports.isEmpty { deliver(.portsChanged) }
+  }
+
+  /// Has latencies asked for again, once the connections on the server have settled, where the last pass has left any
+  /// behind, and only there: what the library is not asked, it cannot hang in.
+  private func followLatencies(_ session: JACKSession) {
+    if reported.isFollowingLatencies || isClosing { return }
+    reported.isFollowingLatencies = true
+    events.run(after: 0.05) { [weak self, weak session] in
+      guard let self, let session, self.session === session else { return }
+      reported.isFollowingLatencies = false
+      // Where sound goes round for ever, latencies have no end.
+      if reported.isLost || isClosing || reported.latencyPasses >= JACKSession.mostLatencyPasses { return }
+      run(session) { core, session in
+        guard session.settleLatencies() else { return }
+        core.events.run { if core.session === session { core.reported.latencyPasses += 1 } }
+      }
+    }
   }
 
   private func collectValues(_ notices: JACKNotices) {

@@ -26,6 +26,8 @@ final class JACKNotices: @unchecked Sendable {
   let xruns = Atomic<Int>(0)
   let isFreewheeling = Atomic<Bool>(false)
   let isGraphChanged = Atomic<Bool>(false)
+  /// True when the server has gone round its clients for their latencies.
+  let areLatenciesAsked = Atomic<Bool>(false)
   let isShutDown = Atomic<Bool>(false)
   /// True once the client is being closed: what comes then is no wish of the user's.
   let isClosing = Atomic<Bool>(false)

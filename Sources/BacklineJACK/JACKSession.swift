@@ -28,6 +28,8 @@ final class JACKSession: @unchecked Sendable {
   private(set) var client: OpaquePointer?
   private(set) var name = ""
   var portNames = JACKPortNames()
+  /// The ports that the last look found with latencies of the past.
+  var lastStale: [String: LatencyRange] = [:]
   private(set) var isActive = false
   /// The handles: the worker writes them, notification callbacks read them.
   let ports = Mutex(JACKPorts())

@@ -36,7 +36,7 @@ final class OfflineGraph {
   init(_ job: OfflineJob, sampleRate: Int) throws(OfflineError) {
     let graph = job.graph ?? OfflineJob.passage(channelCount: job.source.channelCount)
     engine = Engine(catalog: job.catalog, rampTime: job.rampTime)
-    host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fadesIn: job.fadesIn)
+    host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fades: job.fadesIn, isOffline: true)
     media = job.media
     isTidiedByScript = job.isTidiedByScript
     mediaFailure = job.mediaFailure
@@ -50,7 +50,12 @@ final class OfflineGraph {
         try engine.perform(.load(graph))
         engine.start(host, name: "render")
       }
-      guard host.started.wait(seconds: 60) else { throw EngineError(.internal, "the engine does not start") }
+      // Opening takes a few turns of the control queue, each behind the last.
+      var turns = 0
+      while try engine.wait({ engine throws(EngineError) in engine.state != .running }) {
+        turns += 1
+        if turns > 100 { throw EngineError(.internal, "the engine does not start") }
+      }
       // Asked only now, since they may depend on the rate.
       latencies = try engine.wait { engine throws(EngineError) in
         zip(graph.ports.outputs, engine.outputLatencies).flatMap {
@@ -131,10 +136,9 @@ final class OfflineGraph {
   }
 
   private func cycle(_ count: Int) {
-    var cycle = HostCycle(
-      inputs: UnsafePointer(inputs), outputs: UnsafePointer(outputs), inputCount: Int32(inputCount),
-      outputCount: Int32(outputCount), frameCount: Int32(count))
-    host.cycle(&cycle)
+    _ = host.render(
+      UnsafePointer(inputs), inputCount: inputCount, UnsafePointer(outputs), outputCount: outputCount,
+      frameCount: count)
   }
 
   /// True while no unit holds sound.

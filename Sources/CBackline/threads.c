@@ -42,6 +42,8 @@ void backline_restore_denormals(uint32_t state) {
 #endif
 }
 
+void backline_pause(void) { usleep(100); }
+
 void backline_realtime_enter(void) {
 #ifdef BACKLINE_RTSAN
   __rtsan_realtime_enter();

@@ -17,6 +17,22 @@ struct EqualizerTests {
     #expect(render(signal) == signal)
   }
 
+  @Test("bands side by side give the bits of bands one after the other", arguments: 1...16)
+  func lanes(count: Int) {
+    var parameters: [String: Float] = [:]
+    for band in 1...count {
+      parameters["band\(band)Enabled"] = 1
+      parameters["band\(band)Gain"] = Float(band % 5) * 3 - 6
+    }
+    let left = Signals.noise(frames: 700, seed: 3), right = Signals.noise(frames: 700, seed: 4)
+    // Pieces this short are too short for lanes.
+    let expected = UnitHarness(Equalizer.description, parameters: parameters).render([[left, right]], cuts: [7])
+    for cuts in [[9], [10], [11], [64], [700], [13, 257]] {
+      #expect(
+        UnitHarness(Equalizer.description, parameters: parameters).render([[left, right]], cuts: cuts) == expected)
+    }
+  }
+
   @Test("a band that was switched off passes the signal bit by bit once its fade is over")
   func switchedOff() {
     let signal = Signals.noise(frames: 2000)

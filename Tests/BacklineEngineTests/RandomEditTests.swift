@@ -59,7 +59,9 @@ struct RandomEditTests {
           commands = [.replace(name, kind: kinds[random.number(0..<kinds.count)])]
         }
       default:
-        commands = [random.connection(names)].filter { if case .connect(_, _, false, _) = $0 { true } else { false } }
+        commands = [random.connection(names)].filter {
+          if case .connect(_, _, false, _, _) = $0 { true } else { false }
+        }
       }
       try? await harness.perform(commands)
       output += harness.render(both: signal, cuts: [64])[0]

@@ -65,10 +65,10 @@ extension JACKRackTests {
       try recorder.connect(port, "recorder:in_\(index + 1)")
     }
     if freely { recorder.setFreewheel(true) }
-    // In free running the source begins long after the recorder, as the frames go.
+    let lead = 9_600
     let take = try recorder.startRecording(
-      from: outputPorts.map { "rack:\($0)" } + ["source:out_1"], frames: input.count + (freely ? 2_400_000 : 12_000))
-    try source.play(inputPorts.map { _ in input }, into: inputPorts.map { "rack:\($0)" })
+      from: outputPorts.map { "rack:\($0)" } + ["source:out_1"], frames: lead + input.count + 4_800)
+    try source.play(inputPorts.map { _ in input }, into: inputPorts.map { "rack:\($0)" }, after: take, frames: lead)
     return try await take.samples(within: 60)
   }
 

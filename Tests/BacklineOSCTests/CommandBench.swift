@@ -14,7 +14,7 @@ final class CommandBench: @unchecked Sendable {
   let server: OSCServer
   let router: CommandRouter
   /// What renders when the test says so; without one no audio runs and everything is taken at once.
-  let host: ManualHost?
+  let host: OfflineHost?
   private let lines = EventLog<String>()
   /// Frames rendered, and what came out on the left.
   private(set) var output: [Float] = []
@@ -24,7 +24,7 @@ final class CommandBench: @unchecked Sendable {
     let lines = lines
     server = try OSCServer(executor: engine.executor, port: 0) { lines.append($0) }
     router = CommandRouter(engine: engine, server: server, version: "1.2.3")
-    host = isRunning ? ManualHost(period: period) : nil
+    host = isRunning ? .manual(period: period) : nil
     onQueue { bench in
       bench.router.start()
       if let host = bench.host { bench.engine.here { $0.start(host, name: "test") } }

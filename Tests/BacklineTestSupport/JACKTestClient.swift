@@ -63,9 +63,14 @@ public final class JACKTestClient: @unchecked Sendable {
   // MARK: Sound
 
   /// Plays one channel into each port from the next cycle on, once or again and again. Replaces what was played before.
-  public func play(_ channels: [[Float]], into ports: [String], repeats: Bool = false) throws(JACKTestError) {
+  ///
+  /// With `recording`, it begins only when that has `frames` frames, so that both stay together however fast the server runs.
+  public func play(
+    _ channels: [[Float]], into ports: [String], repeats: Bool = false, after recording: JACKRecording? = nil,
+    frames: Int = 0
+  ) throws(JACKTestError) {
     for (index, port) in ports.enumerated() { try connect("\(name):out_\(index + 1)", port) }
-    let take = Take(channels, repeats: repeats)
+    let take = Take(channels, repeats: repeats, after: recording?.take, frames: frames)
     state.pointee.keep(take)
     state.pointee.playing.store(take.pointer, ordering: .releasing)
   }

@@ -9,6 +9,8 @@ final class Take {
     let samples: [UnsafeMutablePointer<Float>]
     let frames: Int
     let repeats: Bool
+    /// The recording that has to have come so far before this is played.
+    let start: (recording: UnsafeMutablePointer<Memory>, frames: Int)?
     var position = 0
     let isDone = Atomic<Bool>(false)
     /// The frames that have been recorded.
@@ -16,8 +18,11 @@ final class Take {
   }
 
   let pointer: UnsafeMutablePointer<Memory>
+  /// Kept while this may look at it.
+  private let awaited: Take?
 
-  init(_ channels: [[Float]], repeats: Bool) {
+  init(_ channels: [[Float]], repeats: Bool, after awaited: Take? = nil, frames start: Int = 0) {
+    self.awaited = awaited
     let frames = channels.map(\.count).max() ?? 0
     let samples = channels.map { channel in
       let memory = UnsafeMutablePointer<Float>.allocate(capacity: max(1, frames))
@@ -26,7 +31,10 @@ final class Take {
       return memory
     }
     pointer = .allocate(capacity: 1)
-    pointer.initialize(to: Memory(samples: samples, frames: frames, repeats: repeats))
+    pointer.initialize(
+      to: Memory(
+        samples: samples, frames: frames, repeats: repeats,
+        start: awaited.map { (recording: $0.pointer, frames: start) }))
   }
 
   deinit {
@@ -44,7 +52,7 @@ final class Take {
 
 /// A recording that goes on.
 public final class JACKRecording: @unchecked Sendable {
-  private let take: Take
+  let take: Take
 
   init(_ take: Take) { self.take = take }
 
@@ -87,6 +95,9 @@ struct ClientState: ~Copyable {
   }
 
   private func play(_ take: UnsafeMutablePointer<Take.Memory>, _ frameCount: Int) {
+    if let start = take.pointee.start, start.recording.pointee.recorded.load(ordering: .acquiring) < start.frames {
+      return
+    }
     var done = 0
     while done < frameCount && take.pointee.position < take.pointee.frames {
       let count = min(frameCount - done, take.pointee.frames - take.pointee.position)

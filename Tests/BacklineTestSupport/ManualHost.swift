@@ -1,69 +1,15 @@
 import BacklineDSP
 import BacklineEngine
 import CBackline
-import Synchronization
 
-/// A host that renders when a test says so, on the test's own thread.
-public final class ManualHost: AudioHost, @unchecked Sendable {
-  public let kind = "manual"
-  public let sampleRate: Int
-  public let period: Int
-  private var render: HostRender?
-  private var state: UnsafeMutableRawPointer?
-  private var onEvent: (@Sendable (HostEvent) -> Void)?
-  public private(set) var configuration: HostConfiguration?
-  public private(set) var isStarted = false
-  public private(set) var latencies = LatencyMap([])
-
-  public init(sampleRate: Int = 48_000, period: Int = 64) {
-    self.sampleRate = sampleRate
-    self.period = period
+extension OfflineHost {
+  /// The name for one that a test drives in a sound card's place.
+  public static func manual(sampleRate: Int = 48_000, period: Int = 64) -> OfflineHost {
+    OfflineHost(sampleRate: sampleRate, period: period, fades: true)
   }
-
-  public func open(
-    _ configuration: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
-    onEvent: @escaping @Sendable (HostEvent) -> Void
-  ) {
-    self.configuration = configuration
-    self.render = render
-    self.state = state
-    self.onEvent = onEvent
-    onEvent(.opened(name: configuration.name, sampleRate: sampleRate, period: period))
-  }
-
-  public func start() {
-    isStarted = true
-    onEvent?(.started)
-  }
-
-  public func close(completion: @escaping @Sendable (Bool) -> Void) {
-    isStarted = false
-    completion(true)
-  }
-
-  public func setPorts(_ configuration: HostConfiguration) { self.configuration = configuration }
-  public func setLatencies(_ latencies: LatencyMap) { self.latencies = latencies }
-
-  /// A frame and the time of CLOCK_MONOTONIC at which it plays, for events with a time; `nil` knows of no time.
-  public var anchor: (frame: Int64, time: Int64)? {
-    get { clock.withLock { $0 } }
-    set { clock.withLock { $0 = newValue } }
-  }
-  private let clock = Mutex<(frame: Int64, time: Int64)?>(nil)
-
-  public func frame(at nanoseconds: Int64) -> Int64? {
-    anchor.map { $0.frame + Int64((Double(nanoseconds - $0.time) * Double(sampleRate) * 1e-9).rounded()) }
-  }
-  public var lateCounts: (own: Int, server: Int) { (0, 0) }
-  public var load: (mean: Float, largest: Float) { (0, 0) }
-  public var isRealtime: Bool { false }
-
-  /// Tells the engine something as a server would.
-  public func send(_ event: HostEvent) { onEvent?(event) }
 
   /// Renders one cycle; a channel an entry, all of one length.
   public func cycle(_ inputs: [[Float]], outputs outputCount: Int = 2, frames: Int) -> [[Float]] {
-    guard let render, let state else { return [] }
     let ins = inputs.map { channel in
       let memory = UnsafeMutablePointer<Float>.allocate(capacity: max(1, frames))
       for i in 0..<frames { (memory + i).initialize(to: i < channel.count ? channel[i] : 0) }
@@ -72,19 +18,16 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
     let outs = (0..<outputCount).map { _ in UnsafeMutablePointer<Float>.allocate(capacity: max(1, frames)) }
     for out in outs { out.initialize(repeating: .nan, count: max(1, frames)) }
     defer { for memory in ins + outs { memory.deallocate() } }
-    let before = backline_flush_denormals()
-    defer { backline_restore_denormals(before) }
+    var outcome = Outcome.closed
     let inputTable = ins.map { UnsafePointer($0) }
     inputTable.withUnsafeBufferPointer { inputTable in
       outs.withUnsafeBufferPointer { outputTable in
-        var cycle = HostCycle(
-          inputs: inputTable.baseAddress, outputs: outputTable.baseAddress, inputCount: Int32(ins.count),
-          outputCount: Int32(outs.count), frameCount: Int32(frames))
-        backline_realtime_enter()
-        render(state, &cycle)
-        backline_realtime_exit()
+        outcome = render(
+          inputTable.baseAddress, inputCount: ins.count, outputTable.baseAddress, outputCount: outs.count,
+          frameCount: frames)
       }
     }
+    if outcome != .rendered { return [] }
     return outs.map { out in (0..<frames).map { out[$0] } }
   }
 }
@@ -92,7 +35,7 @@ public final class ManualHost: AudioHost, @unchecked Sendable {
 /// An engine on a manual host, driven from a test frame by frame.
 public final class EngineHarness: @unchecked Sendable {
   public let engine: Engine
-  public let host: ManualHost
+  public let host: OfflineHost
   /// Frames rendered so far.
   public private(set) var frame = 0
 
@@ -102,7 +45,7 @@ public final class EngineHarness: @unchecked Sendable {
     startFrame: Int64 = 0
   ) async throws {
     engine = Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
-    host = ManualHost(sampleRate: sampleRate)
+    host = .manual(sampleRate: sampleRate)
     if ports != .stereo {
       try await engine.perform([.load(GraphDescription(ports: ports, nodes: [], connections: []))])
     }

@@ -66,3 +66,19 @@ public struct SeededGenerator: RandomNumberGenerator {
     return state &* 0x2545_F491_4F6C_DD1D
   }
 }
+
+extension Signals {
+  /// One frame of the convolution of `signal` with `response`, by its definition, in Double.
+  public static func convolution(_ signal: [Float], _ response: [Float], at frame: Int) -> Double {
+    signal.withUnsafeBufferPointer { signal in
+      response.withUnsafeBufferPointer { response in
+        var sum = 0.0
+        let first = max(0, frame - signal.count + 1)
+        for i in first..<max(first, min(response.count, frame + 1)) {
+          sum += Double(response[i]) * Double(signal[frame - i])
+        }
+        return sum
+      }
+    }
+  }
+}

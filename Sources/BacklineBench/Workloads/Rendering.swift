@@ -1,3 +1,4 @@
+import BacklineDSP
 import BacklinePresets
 import CBackline
 import Glibc
@@ -42,7 +43,8 @@ enum OfflineWorkload: String {
       return [
         gain,
         equalizer([
-          band(1, 100, 3, ["Type": 7]), band(2, 500, -2, ["Q": 1]), band(3, 2500, 2, ["Q": 1.4]), band(4, 8000, -3, ["Type": 8]),
+          band(1, 100, 3, ["Type": 7]), band(2, 500, -2, ["Q": 1]), band(3, 2500, 2, ["Q": 1.4]),
+          band(4, 8000, -3, ["Type": 8]),
         ]),
         Preset.Node(
           "comp", kind: "compressor",

@@ -66,12 +66,50 @@ public struct ConnectionSpecification: Sendable, Equatable, Hashable {
   public var isFeedback: Bool
   /// The source channel for each destination channel; `nil` where R8 decides.
   public var map: [Int]?
+  /// The way of every channel, in place of a map.
+  public var parts: [ChannelPart]?
 
-  public init(from: Endpoint, to: Endpoint, isFeedback: Bool = false, map: [Int]? = nil) {
+  public init(
+    from: Endpoint, to: Endpoint, isFeedback: Bool = false, map: [Int]? = nil, parts: [ChannelPart]? = nil
+  ) {
     self.from = from
     self.to = to
     self.isFeedback = isFeedback
     self.map = map
+    self.parts = parts
+  }
+
+  /// The ways of channels that were given; `nil` where R8 decides.
+  var channels: ChannelMap? { parts.map { .parts($0) } ?? map.map { .sources($0) } }
+}
+
+/// One source channel's part in one destination channel of a connection.
+public struct ChannelPart: Sendable, Hashable {
+  public var source: Int
+  public var destination: Int
+  public var gain: Float
+
+  public init(_ source: Int, _ destination: Int, _ gain: Float = 1) {
+    self.source = source
+    self.destination = destination
+    self.gain = gain
+  }
+}
+
+/// The ways of channels that a user has given for a connection.
+enum ChannelMap: Sendable {
+  /// The source channel for each destination channel.
+  case sources([Int])
+  case parts([ChannelPart])
+
+  var sources: [Int]? {
+    if case .sources(let sources) = self { return sources }
+    return nil
+  }
+
+  var parts: [ChannelPart]? {
+    if case .parts(let parts) = self { return parts }
+    return nil
   }
 }
 

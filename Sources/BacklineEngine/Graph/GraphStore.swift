@@ -39,7 +39,7 @@ struct GraphStore: @unchecked Sendable {
   var isDirty = true
   /// The nodes in the order of their names' creation, for lists.
   var liveCount = 0
-  private var channelOffsets: [String: Int32] = [:]
+  private var channelOffsets: [[Int32]: Int32] = [:]
 
   init() {
     for _ in 0..<2 { nodes.append(nil) }
@@ -51,11 +51,11 @@ struct GraphStore: @unchecked Sendable {
 
   /// Where the channel counts of a unit's buses stand.
   mutating func channels(of description: UnitDescription) -> Int32 {
-    if let offset = channelOffsets[description.kind] { return offset }
+    let counts = (description.outputs + description.inputs).map { Int32($0.channelCount) }
+    if let offset = channelOffsets[counts] { return offset }
     let offset = Int32(topology.channelCounts.count)
-    topology.channelCounts.append(contentsOf: description.outputs.map { Int32($0.channelCount) })
-    topology.channelCounts.append(contentsOf: description.inputs.map { Int32($0.channelCount) })
-    channelOffsets[description.kind] = offset
+    topology.channelCounts.append(contentsOf: counts)
+    channelOffsets[counts] = offset
     return offset
   }
 
@@ -83,10 +83,11 @@ struct GraphStore: @unchecked Sendable {
   }
 
   /// The connection as the user made it.
-  func specification(_ index: Int32, map: [Int]?) -> ConnectionSpecification {
+  func specification(_ index: Int32, map: ChannelMap?) -> ConnectionSpecification {
     let edge = topology.edges[Int(index)]
     return ConnectionSpecification(
       from: Endpoint(name(edge.source), bus: Int(edge.sourceBus)),
-      to: Endpoint(name(edge.target), bus: Int(edge.targetBus)), isFeedback: edge.isFeedback, map: map)
+      to: Endpoint(name(edge.target), bus: Int(edge.targetBus)), isFeedback: edge.isFeedback,
+      map: map?.sources, parts: map?.parts)
   }
 }

@@ -2,38 +2,65 @@ import BacklineGraph
 
 /// Turns the topology into a flat plan: steps in an order in which every source comes before its readers, with buffers
 /// assigned by lifetime. The cost is linear in nodes and connections.
-struct PlanCompiler {
+struct PlanCompiler: ~Copyable {
+  // Why pointers: the arrays outlive the compilation, and each access through them would be checked.
+  private let nodes: UnsafeBufferPointer<Topology.Node>
+  private let edges: UnsafeBufferPointer<Topology.Edge>
   private let topology: Topology
-  private var steps: [RenderStep] = []
-  private var busChannelCount: [Int32] = []
-  private var isBusConnected: [Bool] = []
-  private var busFirstStep: [Int32] = []
-  private var busLastStep: [Int32] = []
-  private var inputTable: [Int32] = []
+  private var steps: PlainList<RenderStep>
+  private var busChannelCount: PlainList<Int32>
+  private var isBusConnected: PlainList<Bool>
+  private var busFirstStep: PlainList<Int32>
+  private var busLastStep: PlainList<Int32>
+  private var inputTable: PlainList<Int32>
   private var mostInputs = 1
   private var feedbackEdges: [Int32] = []
+  /// The bus that a connection has been brought into; negative before.
+  private var edgeBus: PlainList<Int32>
   /// The first bus of a node's outputs; negative until it has been rendered.
-  private var firstBus: [Int32]
+  private var firstBus: PlainList<Int32>
   /// The JACK input buses whose sound reaches a node, one bit each, and those that reach each JACK output bus.
-  private var reach: [UInt64]
+  private var reach: PlainList<UInt64>
+  private var isEntered: PlainList<Bool>
+  private var stack: PlainList<Frame>
+  /// Connections brought in for nodes that have not been rendered yet, innermost node last.
+  private var pending: PlainList<Brought>
   private(set) var outputReach: [UInt64] = []
 
-  private init(_ topology: Topology) {
+  private init(
+    _ topology: Topology, _ nodes: UnsafeBufferPointer<Topology.Node>, _ edges: UnsafeBufferPointer<Topology.Edge>
+  ) {
     self.topology = topology
-    firstBus = Array(repeating: -1, count: topology.nodes.count)
-    reach = Array(repeating: 0, count: topology.nodes.count)
-    steps.reserveCapacity(topology.nodes.count + 16)
+    self.nodes = nodes
+    self.edges = edges
+    let room = nodes.count + topology.edgeCount
+    steps = PlainList(capacity: room + 16)
+    busChannelCount = PlainList(capacity: room)
+    isBusConnected = PlainList(capacity: room)
+    busFirstStep = PlainList(capacity: room)
+    busLastStep = PlainList(capacity: room)
+    inputTable = PlainList(capacity: room)
+    edgeBus = PlainList(repeating: -1, count: edges.count)
+    firstBus = PlainList(repeating: -1, count: nodes.count)
+    reach = PlainList(repeating: 0, count: nodes.count)
+    isEntered = PlainList(repeating: false, count: nodes.count)
+    stack = PlainList(capacity: nodes.count)
+    pending = PlainList(capacity: 64)
   }
 
   /// A compiled plan, and which JACK input buses reach which JACK output bus.
   static func compile(
     _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction]
   ) -> (plan: UnsafeMutablePointer<RenderPlan>, outputReach: [UInt64]) {
-    var compiler = PlanCompiler(topology)
-    compiler.emitAll()
-    let plan = UnsafeMutablePointer<RenderPlan>.allocate(capacity: 1)
-    plan.initialize(to: compiler.assignBuffers(serial: serial, applyFrame: applyFrame, actions: actions))
-    return (plan, compiler.outputReach)
+    topology.nodes.withUnsafeBufferPointer { nodes in
+      topology.edges.withUnsafeBufferPointer { edges in
+        var compiler = PlanCompiler(topology, nodes, edges)
+        compiler.emitAll()
+        let plan = UnsafeMutablePointer<RenderPlan>.allocate(capacity: 1)
+        plan.initialize(to: compiler.assignBuffers(serial: serial, applyFrame: applyFrame, actions: actions))
+        return (plan, compiler.outputReach)
+      }
+    }
   }
 
   // MARK: Order
@@ -45,14 +72,13 @@ struct PlanCompiler {
 
   /// Sources before readers, a reader's sources in the order of its buses: first all that is heard, then the rest (meters).
   private mutating func emitAll() {
-    var isEntered = Array(repeating: false, count: topology.nodes.count)
-    visit(Topology.output, &isEntered)
-    for slot in 0..<Int32(topology.nodes.count) where topology.nodes[Int(slot)].isUsed && !isEntered[Int(slot)] {
-      visit(slot, &isEntered)
+    visit(Topology.output)
+    for slot in 0..<Int32(nodes.count) where nodes[Int(slot)].isUsed && !isEntered[Int(slot)] {
+      visit(slot)
     }
     // What a loop keeps is read before it is written anew, so the writing comes last.
     for index in feedbackEdges {
-      let edge = topology.edges[Int(index)]
+      let edge = edges[Int(index)]
       let bus = firstBus[Int(edge.source)] + edge.sourceBus
       var step = RenderStep(.keep)
       step.edge = edge.state
@@ -62,28 +88,28 @@ struct PlanCompiler {
     }
   }
 
-  private mutating func visit(_ start: Int32, _ isEntered: inout [Bool]) {
-    isEntered[Int(start)] = true
-    var stack = [Frame(node: start, edge: topology.nodes[Int(start)].firstIncoming)]
+  private mutating func visit(_ start: Int32) {
+    isEntered[start] = true
+    stack.append(Frame(node: start, edge: nodes[Int(start)].firstIncoming))
     while let top = stack.last {
       let index = top.edge
       if index < 0 {
         finish(top.node)
-        stack.removeLast()
+        _ = stack.popLast()
         continue
       }
-      let edge = topology.edges[Int(index)]
+      let edge = edges[Int(index)]
       if edge.isDeferred {
-        stack[stack.count - 1].edge = edge.nextIncoming
+        stack[stack.count - 1] = Frame(node: top.node, edge: edge.nextIncoming)
         continue
       }
       if !edge.isFeedback && !isEntered[Int(edge.source)] {
         isEntered[Int(edge.source)] = true
-        stack.append(Frame(node: edge.source, edge: topology.nodes[Int(edge.source)].firstIncoming))
+        stack.append(Frame(node: edge.source, edge: nodes[Int(edge.source)].firstIncoming))
         continue
       }
       bring(index, edge)
-      stack[stack.count - 1].edge = edge.nextIncoming
+      stack[stack.count - 1] = Frame(node: top.node, edge: edge.nextIncoming)
     }
   }
 
@@ -99,8 +125,15 @@ struct PlanCompiler {
 
   private mutating func use(_ bus: Int32) { busLastStep[Int(bus)] = Int32(steps.count) }
 
-  /// The other connections of the same input bus that have been brought in, by the scratch bus they are summed in.
-  private var openTarget: [Int64: Int32] = [:]
+  /// The bus in which the connections of the same input bus are summed that have been brought in before.
+  private func openBus(_ edge: Topology.Edge) -> Int32? {
+    var before = edge.previousIncoming
+    while before >= 0 && edges[Int(before)].targetBus == edge.targetBus {
+      if edgeBus[before] >= 0 { return edgeBus[before] }
+      before = edges[Int(before)].previousIncoming
+    }
+    return nil
+  }
 
   /// A connection whose source has been rendered.
   private mutating func bring(_ index: Int32, _ edge: Topology.Edge) {
@@ -111,11 +144,9 @@ struct PlanCompiler {
     if isAlone && edge.isSettled && edge.isIdentity && !edge.isFeedback && edge.lineMaximum == 0 {
       bus = source
     } else {
-      let key = Int64(edge.target) << 32 | Int64(edge.targetBus)
-      let open = isAlone ? nil : openTarget[key]
+      let open = isAlone ? nil : openBus(edge)
       bus = open ?? newBus(topology.inputChannels(edge.target, edge.targetBus), isConnected: false)
       if topology.isLive(index) { isBusConnected[Int(bus)] = true }
-      if !isAlone { openTarget[key] = bus }
       var step = RenderStep(.gather)
       step.edge = edge.state
       step.source = source
@@ -125,8 +156,9 @@ struct PlanCompiler {
       use(bus)
       steps.append(step)
     }
+    edgeBus[index] = bus
     pending.append(Brought(target: edge.target, targetBus: edge.targetBus, bus: bus))
-    if topology.nodes[Int(edge.target)].isStreaming && isLastOfBus(edge) { accumulate(edge, bus) }
+    if nodes[Int(edge.target)].isStreaming && isLastOfBus(edge) { accumulate(edge, bus) }
   }
 
   private struct Brought {
@@ -135,20 +167,17 @@ struct PlanCompiler {
     var bus: Int32
   }
 
-  /// Connections brought in for nodes that have not been rendered yet, innermost node last.
-  private var pending: [Brought] = []
-
   private func isOnlyOne(_ index: Int32, _ edge: Topology.Edge) -> Bool {
     let before = edge.previousIncoming, after = edge.nextIncoming
-    return !(before >= 0 && topology.edges[Int(before)].targetBus == edge.targetBus)
-      && !(after >= 0 && topology.edges[Int(after)].targetBus == edge.targetBus)
+    return !(before >= 0 && edges[Int(before)].targetBus == edge.targetBus)
+      && !(after >= 0 && edges[Int(after)].targetBus == edge.targetBus)
   }
 
   private func isLastOfBus(_ edge: Topology.Edge) -> Bool {
     var after = edge.nextIncoming
-    while after >= 0 && topology.edges[Int(after)].targetBus == edge.targetBus {
-      if !topology.edges[Int(after)].isDeferred { return false }
-      after = topology.edges[Int(after)].nextIncoming
+    while after >= 0 && edges[Int(after)].targetBus == edge.targetBus {
+      if !edges[Int(after)].isDeferred { return false }
+      after = edges[Int(after)].nextIncoming
     }
     return true
   }
@@ -156,7 +185,7 @@ struct PlanCompiler {
   private mutating func accumulate(_ edge: Topology.Edge, _ bus: Int32) {
     let target = Int(edge.target)
     var step = RenderStep(.accumulate)
-    step.node = topology.nodes[target].state
+    step.node = nodes[target].state
     step.bus = edge.targetBus
     step.source = bus
     if firstBus[target] < 0 {
@@ -180,7 +209,7 @@ struct PlanCompiler {
     case Topology.output: finishOutput()
     default: finishNode(slot)
     }
-    while let last = pending.last, last.target == slot { pending.removeLast() }
+    while let last = pending.last, last.target == slot { _ = pending.popLast() }
   }
 
   private mutating func finishInput() {
@@ -206,7 +235,7 @@ struct PlanCompiler {
   private mutating func finishOutput() {
     outputReach = topology.outputBuses.indices.map { bus in
       topology.incoming(Topology.output).reduce(0) { mask, index in
-        let edge = topology.edges[Int(index)]
+        let edge = edges[Int(index)]
         let counts = Int(edge.targetBus) == bus && !edge.isFeedback && !edge.isDeferred && !edge.isLeaving
         return counts ? mask | reachOf(edge) : mask
       }
@@ -224,7 +253,7 @@ struct PlanCompiler {
   }
 
   private mutating func finishNode(_ slot: Int32) {
-    let node = topology.nodes[Int(slot)]
+    let node = nodes[Int(slot)]
     var step = RenderStep(.render)
     step.node = node.state
     step.firstInput = Int32(inputTable.count)
@@ -261,31 +290,26 @@ struct PlanCompiler {
   /// they are in the cache.
   private func assignBuffers(serial: Int32, applyFrame: Int64, actions: [AdoptionAction]) -> RenderPlan {
     let busCount = busChannelCount.count
-    var channels: [Range<Int>] = []
-    channels.reserveCapacity(busCount)
-    var next = 0
-    for count in busChannelCount {
-      channels.append(next..<next + Int(count))
-      next += Int(count)
-    }
+    var firstChannel = PlainList<Int32>(repeating: 0, count: busCount + 1)
+    for bus in 0..<busCount { firstChannel[bus + 1] = firstChannel[bus] + busChannelCount[bus] }
     // Buses begin in the order of their numbers; where they end is sorted by counting.
-    var endStart = Array(repeating: Int32(0), count: steps.count + 2)
-    for last in busLastStep { endStart[Int(last) + 1] += 1 }
+    var endStart = PlainList<Int32>(repeating: 0, count: steps.count + 2)
+    for bus in 0..<busCount { endStart[busLastStep[bus] + 1] += 1 }
     for index in 1..<endStart.count { endStart[index] += endStart[index - 1] }
-    var ending = Array(repeating: Int32(0), count: busCount)
-    var fill = endStart
+    var ending = PlainList<Int32>(repeating: 0, count: busCount)
+    var filled = PlainList<Int32>(repeating: 0, count: steps.count + 1)
     for bus in 0..<busCount {
-      let last = Int(busLastStep[bus])
-      ending[Int(fill[last])] = Int32(bus)
-      fill[last] += 1
+      let last = busLastStep[bus]
+      ending[endStart[last] + filled[last]] = Int32(bus)
+      filled[last] += 1
     }
-    var buffers = Array(repeating: Int32(0), count: next)
-    var free: [Int32] = []
+    var buffers = PlainList<Int32>(repeating: 0, count: Int(firstChannel[busCount]))
+    var free = PlainList<Int32>(capacity: 64)
     var bufferCount: Int32 = 0
     var bus = 0
     for step in 0..<steps.count {
       while bus < busCount && Int(busFirstStep[bus]) <= step {
-        for channel in channels[bus] {
+        for channel in firstChannel[bus]..<firstChannel[bus + 1] {
           if let buffer = free.popLast() {
             buffers[channel] = buffer
           } else {
@@ -295,14 +319,15 @@ struct PlanCompiler {
         }
         bus += 1
       }
-      for index in Int(endStart[step])..<Int(endStart[step + 1]) {
-        for channel in channels[Int(ending[index])] { free.append(buffers[channel]) }
+      for index in endStart[step]..<endStart[step + 1] {
+        let ended = ending[index]
+        for channel in firstChannel[ended]..<firstChannel[ended + 1] { free.append(buffers[channel]) }
       }
     }
     return RenderPlan(
-      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: steps, busChannels: channels,
-      isBusConnected: isBusConnected, channelBuffers: buffers, bufferCount: Int(bufferCount), inputTable: inputTable,
-      actions: actions,
-      mostInputs: mostInputs)
+      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: steps.elements,
+      firstChannels: firstChannel.elements, isBusConnected: isBusConnected.elements,
+      channelBuffers: buffers.elements, bufferCount: Int(bufferCount), inputTable: inputTable.elements,
+      actions: actions, mostInputs: mostInputs)
   }
 }

@@ -73,7 +73,7 @@ struct NameScope {
       let old = node(name)
       change(name, nil)
       change(new, old.map { Node(name: new, unit: $0.unit, inputCount: $0.inputCount) })
-    case .connect(_, let to, _, _):
+    case .connect(_, let to, _, _, _):
       guard let node = node(to.node) else { return }
       grow(node, to: to.bus.map { $0 + 1 } ?? node.inputCount + 1)
     case .set(let name, let parameter, _, _):

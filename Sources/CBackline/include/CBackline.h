@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "FilterKernels.h"
+#include "SectionCascade.h"
+#include "StateVariable.h"
 #include "StereoVector.h"
 
 #define REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
@@ -79,11 +82,14 @@ REALTIME_SAFE static inline float backline_tanhf(float x) { return tanhf(x); }
 REALTIME_SAFE static inline double backline_sin(double x) { return sin(x); }
 REALTIME_SAFE static inline double backline_cos(double x) { return cos(x); }
 REALTIME_SAFE static inline double backline_tan(double x) { return tan(x); }
+REALTIME_SAFE static inline double backline_atan(double x) { return atan(x); }
 REALTIME_SAFE static inline double backline_exp(double x) { return exp(x); }
 REALTIME_SAFE static inline double backline_log(double x) { return log(x); }
 REALTIME_SAFE static inline double backline_pow(double x, double y) { return pow(x, y); }
 REALTIME_SAFE static inline double backline_sqrt(double x) { return sqrt(x); }
 REALTIME_SAFE static inline double backline_floor(double x) { return floor(x); }
+REALTIME_SAFE static inline double backline_tanh(double x) { return tanh(x); }
+REALTIME_SAFE static inline double backline_atan2(double y, double x) { return atan2(y, x); }
 
 // MARK: Memory
 
@@ -162,6 +168,9 @@ REALTIME_SAFE void backline_wake(int32_t eventDescriptor);
 REALTIME_SAFE int64_t backline_now(void);
 /// CLOCK_REALTIME in nanoseconds since 1970.
 int64_t backline_wall_time(void);
+
+/// Gives the processor away for a tenth of a millisecond.
+void backline_pause(void);
 
 /// Gives this thread SCHED_FIFO at `priority`; false when the system refuses.
 bool backline_set_realtime_priority(int32_t priority);
