@@ -29,9 +29,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
     resources: resources, swiftSettings: common)
 }
 
+func example(_ folder: String, _ name: String) -> Target {
+  .executableTarget(name: name, dependencies: ["Backline"], path: "Examples/\(folder)", swiftSettings: common)
+}
+
 let package = Package(
   name: "Backline",
   products: [
+    .library(name: "Backline", targets: ["Backline"]),
+    .library(name: "BacklineAVFAudio", targets: ["BacklineAVFAudio"]),
     .executable(name: "backline", targets: ["BacklineCommand"]),
     .executable(name: "backline-bench", targets: ["BacklineBench"]),
   ],
@@ -73,6 +79,16 @@ let package = Package(
       name: "BacklinePresets", dependencies: ["BacklineEngine", "BacklineDSP", "CBackline"],
       swiftSettings: common),
     .target(
+      name: "Backline",
+      dependencies: [
+        "BacklineEngine", "BacklineJACK", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CBackline", "CSndFile",
+      ], swiftSettings: common),
+    .target(name: "BacklineAVFAudio", dependencies: ["Backline"], swiftSettings: common),
+    example("Tone", "example-tone"),
+    example("PlayerReverb", "example-player-reverb"),
+    example("LevelMeter", "example-level-meter"),
+    example("LiveVoice", "example-live-voice"),
+    .target(
       name: "BacklineOffline",
       dependencies: [
         "BacklineEngine", "BacklineGraph", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CEBUR128", "CBackline",
@@ -84,7 +100,7 @@ let package = Package(
         "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
-      name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "CBackline", "CJACK"],
+      name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "BacklineDSP", "CBackline", "CJACK"],
       exclude: ["README.md"], swiftSettings: common),
 
     .target(
@@ -102,6 +118,8 @@ let package = Package(
       "BacklineOffline",
       ["BacklineEngine", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     tests("BacklineMedia", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
+    tests("BacklineAVFAudio", ["Backline"]),
+    tests("Backline", ["BacklineEngine", "BacklineDSP", "CBackline"]),
     .testTarget(
       name: "BacklineIntegrationTests",
       dependencies: [

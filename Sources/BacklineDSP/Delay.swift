@@ -9,8 +9,13 @@ import CBackline
 ///   the echoes stay and do not grow. What goes in above +12 dB for all that (echoes that pile up on a steady
 ///   input, an input gone wild) is clipped there on its way back; the echo itself is heard as loud as it came.
 /// - `pingPong` sends both inputs to the left and crosses the feedback: left, right, left.
+/// - With `division` the time is a note at `tempo`, at most as long as the longest delay.
+/// - `wow` moves the tap as an uneven tape does (`TapeWander`); at 0 the delay is exact.
+/// - `ducking` turns the echoes down while something comes in (`EchoDucker`); what is fed back is not turned down.
 public struct Delay: ProcessingUnit, ~Copyable {
-  enum Parameter: Int { case wetDryMix, delayTime, feedback, lowPassCutoff, highPassCutoff, pingPong }
+  enum Parameter: Int {
+    case wetDryMix, delayTime, feedback, lowPassCutoff, highPassCutoff, pingPong, division, tempo, wow, ducking
+  }
 
   public static let description = UnitDescription(
     kind: "delay", title: "Delay", summary: "Repeats the signal as echoes, side by side or from left to right.",
@@ -32,6 +37,15 @@ public struct Delay: ProcessingUnit, ~Copyable {
         "highPassCutoff", "The echoes lose what is below, each one more.", 10...2000, default: 10, measure: .hertz,
         taper: .logarithmic),
       .toggle("pingPong", "The echoes change sides.", default: false),
+      TempoDivision.parameter(
+        "division", "The time from echo to echo as a note of the tempo; free goes by `delayTime`."),
+      TempoDivision.tempo,
+      .init(
+        "wow", "How much the pitch of the echoes wavers, as on a worn tape machine.", 0...100, default: 0,
+        measure: .percent),
+      .init(
+        "ducking", "How far the echoes go down while something is played: they come up in the pauses.", 0...40,
+        default: 0, measure: .decibels),
     ],
     make: { UnitInstance(Delay.self, $0) })
 
@@ -49,10 +63,17 @@ public struct Delay: ProcessingUnit, ~Copyable {
   private var crossing = Ramp(0)
   private var lowPass = OnePole()
   private var highPass = OnePole()
+  private var wander: TapeWander
+  private var ducker: EchoDucker
+  private var freeTime: Float = 1
+  private var division: Int32 = 0
+  private var tempo: Float = 120
 
   public init(_ format: UnitFormat) {
     sampleRate = format.sampleRate
-    line = StereoDelayLine(maximum: Int(Double(Self.longestTime) * sampleRate) + 1)
+    line = StereoDelayLine(maximum: Int((Double(Self.longestTime) + TapeWander.longestTime) * sampleRate) + 8)
+    wander = TapeWander(sampleRate: sampleRate)
+    ducker = EchoDucker(sampleRate: sampleRate)
     time = Crossfade(Int32(sampleRate))
     lowPass.coefficient = Ramp(OnePole.coefficient(cutoff: 15_000, sampleRate: sampleRate))
     highPass.coefficient = Ramp(OnePole.coefficient(cutoff: 10, sampleRate: sampleRate))
@@ -65,14 +86,17 @@ public struct Delay: ProcessingUnit, ~Copyable {
     let left = block.input(0, 0), right = block.input(0, 1)
     let leftOut = block.output(0, 0), rightOut = block.output(0, 1)
     let count = Int(block.frameCount)
+    wander.begin(at: block.frame)
     var start = 0
-    while start < count && !isSettled {
-      var echo = line.read(Int(time.to) &- 1)
+    while start < count && !isPlain {
+      let (whole, fraction) = wander.next()
+      var echo = read(time.to, whole, fraction)
       if !time.isSettled {
-        let old = line.read(Int(time.from) &- 1)
+        let old = read(time.from, whole, fraction)
         echo = old + time.weight * (echo - old)
       }
-      let output = step(SIMD2(left[start], right[start]), echo)
+      let input = SIMD2(left[start], right[start])
+      let output = step(input, echo, ducker.next(input))
       leftOut[start] = output.x
       rightOut[start] = output.y
       advance()
@@ -80,10 +104,18 @@ public struct Delay: ProcessingUnit, ~Copyable {
     }
     let tap = Int(time.to) &- 1
     for i in start..<count {
-      let output = step(SIMD2(left[i], right[i]), line.read(tap))
+      let output = step(SIMD2(left[i], right[i]), line.read(tap), 1)
       leftOut[i] = output.x
       rightOut[i] = output.y
     }
+    wander.skip(max(0, count &- start))
+  }
+
+  /// The echo of `frames` frames ago, and of what the wander adds.
+  @inline(__always) @_noLocks
+  private func read(_ frames: Int32, _ whole: Int, _ fraction: Float) -> SIMD2<Float> {
+    let tap = Int(frames) &- 1 &+ whole
+    return fraction == 0 || tap == 0 ? line.read(tap) : line.read(tap, fraction: fraction)
   }
 
   @_noLocks
@@ -91,8 +123,16 @@ public struct Delay: ProcessingUnit, ~Copyable {
     switch Parameter(rawValue: parameter) {
     case .wetDryMix: mix.move(to: value / 100, over: rampFrames)
     case .delayTime:
-      let seconds = Double(max(0, min(value, Self.longestTime)))
-      time.move(to: max(1, Int32(seconds * sampleRate + 0.5)), over: rampFrames)
+      freeTime = value
+      moveTime(over: rampFrames)
+    case .division:
+      division = Int32(max(0, min(value, 100)) + 0.5)
+      moveTime(over: rampFrames)
+    case .tempo:
+      tempo = max(1, min(value, 10_000))
+      moveTime(over: rampFrames)
+    case .wow: wander.setDepth(max(0, min(value / 100, 1)), over: rampFrames)
+    case .ducking: ducker.setDepth(max(0, min(value, 96)), over: rampFrames)
     case .feedback: feedback.move(to: max(-1, min(value / 100, 1)), over: rampFrames)
     case .lowPassCutoff:
       lowPass.coefficient.move(to: OnePole.coefficient(cutoff: value, sampleRate: sampleRate), over: rampFrames)
@@ -104,7 +144,17 @@ public struct Delay: ProcessingUnit, ~Copyable {
   }
 
   @_noLocks
+  private mutating func moveTime(over rampFrames: Int32) {
+    let beats = TempoDivision.beats(division)
+    let wanted = beats > 0 ? beats * 60 / Double(tempo) : Double(freeTime)
+    let seconds = max(0, min(wanted, Double(Self.longestTime)))
+    time.move(to: max(1, Int32(seconds * sampleRate + 0.5)), over: rampFrames)
+  }
+
+  @_noLocks
   mutating func reset() {
+    wander.reset()
+    ducker.reset()
     line.clear()
     time.settle()
     mix.settle()
@@ -118,7 +168,7 @@ public struct Delay: ProcessingUnit, ~Copyable {
   @_noLocks
   mutating func tail() -> Int64 {
     let loop = Double(max(feedback.value.magnitude, feedback.target.magnitude))
-    let period = Double(time.largest) / sampleRate
+    let period = Double(time.largest) / sampleRate + (wander.isIdle ? 0 : TapeWander.longestTime)
     if loop >= 0.999_999 { return Tail.frames(Tail.longestSeconds, sampleRate: sampleRate) }
     // The first echo comes whole, each later one weaker by the feedback.
     let later = loop > 0 ? backline_floor(backline_log(1e-7 / Double(Self.limit)) / backline_log(loop)) + 1 : 0
@@ -126,10 +176,12 @@ public struct Delay: ProcessingUnit, ~Copyable {
     return Tail.frames(period * (1 + later) + 0.5, sampleRate: sampleRate)
   }
 
-  private var isSettled: Bool {
+  /// True where nothing moves and the tap and the echoes' level stay.
+  private var isPlain: Bool {
     @inline(__always) @_noLocks
     get {
-      time.isSettled && mix.isSettled && feedback.isSettled && crossing.isSettled && lowPass.coefficient.isSettled
+      wander.isIdle && ducker.isIdle && time.isSettled && mix.isSettled && feedback.isSettled && crossing.isSettled
+        && lowPass.coefficient.isSettled
         && highPass.coefficient.isSettled
     }
   }
@@ -145,15 +197,16 @@ public struct Delay: ProcessingUnit, ~Copyable {
   }
 
   /// One frame: takes the input and the echo that sounds now, writes what will sound, returns the output.
+  /// `level` is how loud the echo is heard.
   @inline(__always) @_noLocks
-  private mutating func step(_ input: SIMD2<Float>, _ echo: SIMD2<Float>) -> SIMD2<Float> {
+  private mutating func step(_ input: SIMD2<Float>, _ echo: SIMD2<Float>, _ level: Float) -> SIMD2<Float> {
     let bounded = SIMD2(
       max(-Self.limit, min(echo.x, Self.limit)), max(-Self.limit, min(echo.y, Self.limit)))
     let back = highPass.highPass(lowPass.lowPass(bounded)) * feedback.value
     let across = SIMD2((input.x + input.y) * 0.5 + back.y, back.x)
     let cross = crossing.value
     line.write((input + back) * (1 - cross) + across * cross)
-    return input * (1 - mix.value) + echo * mix.value
+    return input * (1 - mix.value) + echo * (mix.value * level)
   }
 }
 

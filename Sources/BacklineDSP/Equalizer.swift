@@ -25,26 +25,19 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
   /// Frames from the last quantum edge to the end of the last block.
   private var phase: Int32 = 0
   private let scratch = StereoScratch()
-  private let sections: UnsafeMutablePointer<BiquadSection>
   /// The numbers of the bands that have to run, in their order.
-  private let active: UnsafeMutablePointer<UInt8>
+  private var active = InlineArray<16, UInt8>(repeating: 0)
+  /// Near the beginning, where the renderer fetches a unit's memory ahead.
+  private var sections = InlineArray<16, BiquadSection>(repeating: .identity)
   private var bands: InlineArray<16, EqualizerBand>
 
   public init(_ format: UnitFormat) {
-    sections = .allocate(capacity: Self.bandCount)
-    sections.initialize(repeating: .identity, count: Self.bandCount)
-    active = .allocate(capacity: Self.bandCount)
-    active.initialize(repeating: 0, count: Self.bandCount)
     bands = InlineArray { index in
       EqualizerBand(frequency: EqualizerParameters.defaultFrequencies[index], sampleRate: format.sampleRate)
     }
   }
 
-  deinit {
-    scratch.deallocate()
-    sections.deallocate()
-    active.deallocate()
-  }
+  deinit { scratch.deallocate() }
 
   // MARK: Rendering
 
@@ -77,20 +70,38 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
       }
       return
     }
+    if activeCount == 1 && movingCount == 0 {
+      // One band alone waits for itself most of the time, in which its samples are converted for nothing.
+      backline_section_run(
+        &sections[Int(active[0])], block.input(0, 0) + offset, block.input(0, 1) + offset,
+        block.output(0, 0) + offset, block.output(0, 1) + offset, Int32(truncatingIfNeeded: count))
+      return
+    }
     scratch.load(block, from: offset, count: count)
     if movingCount == 0 {
-      backline_sections_run(sections, active, Int32(activeCount), scratch.samples, Int32(truncatingIfNeeded: count))
+      runSections(from: 0, count: activeCount, frames: count)
     } else {
       for position in 0..<activeCount {
         let band = Int(active[position])
         if bands[band].isMoving {
           bands[band].run(&sections[band], scratch.samples, count)
         } else {
-          backline_sections_run(sections, active + position, 1, scratch.samples, Int32(truncatingIfNeeded: count))
+          runSections(from: position, count: 1, frames: count)
         }
       }
     }
     scratch.store(block, from: offset, count: count)
+  }
+
+  /// Runs active bands, the first of them at a position in their list, over the scratch.
+  @_noLocks
+  private mutating func runSections(from position: Int, count: Int, frames: Int) {
+    // Why: a unit lies in memory of its own from its creation to its end, so these stay good.
+    let sections = withUnsafeMutablePointer(to: &sections) { UnsafeMutableRawPointer($0) }
+    let active = withUnsafeMutablePointer(to: &active) { UnsafeMutableRawPointer($0) }
+    backline_sections_run(
+      sections.assumingMemoryBound(to: BiquadSection.self), active.assumingMemoryBound(to: UInt8.self) + position,
+      Int32(truncatingIfNeeded: count), scratch.samples, Int32(truncatingIfNeeded: frames))
   }
 
   @_noLocks

@@ -1,8 +1,11 @@
 import BacklineRealtime
 import CBackline
 
-/// A stereo reverb: pre-delay, diffusion, and a network of sixteen delay lines.
+/// A stereo reverb: pre-delay, diffusion, and a network of sixteen delay lines; or a pair of springs.
 ///
+/// - `character`: a room; a plate, whose lines are short and whose diffusion is twice as deep, so that it is dense at once
+///   (after Dattorro's, "Effect design, part 1", JAES 1997); springs (`SpringTank`); or shimmer, a room whose sound goes in again an
+///   octave higher (`OctaveUp`). A change turns over what goes in; what sounds rings out.
 /// - The decay time is the time in which sound falls by 60 dB at low and middle frequencies; above 6 kHz it is shorter by
 ///   up to a factor of 10, as `damping` says.
 /// - The wet level does not depend on `decayTime` or `size`: what goes into the network is scaled so that noise comes out
@@ -12,7 +15,7 @@ import CBackline
 ///   from the last reset.
 public struct Reverb: ProcessingUnit, ~Copyable {
   enum Parameter: Int {
-    case wetDryMix, decayTime, preDelay, size, damping, lowCut, highCut, modulationDepth, width
+    case wetDryMix, decayTime, preDelay, size, damping, lowCut, highCut, modulationDepth, width, character, shimmer
   }
 
   public static let description = UnitDescription(
@@ -42,6 +45,13 @@ public struct Reverb: ProcessingUnit, ~Copyable {
         "modulationDepth", "How much the room wanders, against metallic ringing.", 0...100, default: 30,
         measure: .percent),
       .init("width", "From 0, mono, to 100, as wide as the room.", 0...100, default: 100, measure: .percent),
+      .discrete(
+        "character",
+        "What it sounds like: a room, a dense bright plate, dripping springs, or a room with octaves rising out of it.",
+        ["room", "plate", "spring", "shimmer"]),
+      .init(
+        "shimmer", "How much goes in again an octave higher, where the character is shimmer.", 0...100, default: 50,
+        measure: .percent),
     ],
     make: { UnitInstance(Reverb.self, $0) })
 
@@ -56,6 +66,9 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   private let primes: PrimeTable
   private var preDelayLine: StereoDelayLine
   private var diffuser: ReverbDiffuser
+  private var plateDiffuser: ReverbDiffuser
+  private var spring: SpringTank
+  private var octave: OctaveUp
   private var network: ReverbNetwork
   private var lowCut = OnePole()
   private var highCut = OnePole()
@@ -69,6 +82,19 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   private var decayTime = Ramp(2)
   private var damping = Ramp(50)
   private var depth = Ramp(0.3)
+  /// 0 room, 1 plate, 2 spring, 3 shimmer.
+  private var character: Int32 = 0
+  private var size: Float = 60
+  private var shimmer: Float = 0.5
+  /// What goes into the network and the springs, how much of the plate's diffusion, and of the octave.
+  private var networkFeed = Ramp(1)
+  private var springFeed = Ramp(0)
+  private var plate = Ramp(0)
+  private var octaveFeed = Ramp(0)
+  /// The frames that network and springs still sound for without input.
+  private var networkRest: Int64 = .max
+  private var springRest: Int64 = 0
+  private var lastWet = SIMD2<Float>(repeating: 0)
   private var framesIntoQuantum: Int32 = 0
   private var hasChanged = false
 
@@ -78,6 +104,9 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     primes = PrimeTable(upTo: Int(longest * sampleRate))
     preDelayLine = StereoDelayLine(maximum: Int(Double(Self.longestPreDelay) * sampleRate) + 1)
     diffuser = ReverbDiffuser(sampleRate: sampleRate, primes: primes)
+    plateDiffuser = ReverbDiffuser(sampleRate: sampleRate, primes: primes, scale: 0.37)
+    spring = SpringTank(sampleRate: sampleRate)
+    octave = OctaveUp(sampleRate: sampleRate)
     network = ReverbNetwork(sampleRate: sampleRate, size: 0.6, primes: primes)
     preDelay = Crossfade(Int32(0.02 * sampleRate + 0.5))
     lowCut.coefficient = Ramp(OnePole.coefficient(cutoff: 40, sampleRate: sampleRate))
@@ -87,6 +116,8 @@ public struct Reverb: ProcessingUnit, ~Copyable {
 
   deinit {
     preDelayLine.deallocate()
+    spring.deallocate()
+    octave.deallocate()
     primes.deallocate()
   }
 
@@ -134,13 +165,70 @@ public struct Reverb: ProcessingUnit, ~Copyable {
       Self.start(&depth, to: max(0, min(value / 100, 1)), over: rampFrames, into: into)
       change(over: max(1, rampFrames))
     case .size:
-      if network.resize(to: value / 100, over: rampFrames) { change(over: rampFrames) }
+      size = value
+      resize(over: rampFrames)
+    case .character:
+      character = Int32(max(0, min(value, 3)) + 0.5)
+      turnOver(over: rampFrames)
+    case .shimmer:
+      shimmer = max(0, min(value / 100, 1))
+      turnOver(over: rampFrames)
     case nil: break
     }
   }
 
   @_noLocks
+  private mutating func resize(over rampFrames: Int32) {
+    if network.resize(to: (character == 1 ? 0.3 : 1) * size / 100, over: rampFrames) { change(over: rampFrames) }
+  }
+
+  /// Lets the input go where the character wants it.
+  @_noLocks
+  private mutating func turnOver(over rampFrames: Int32) {
+    if networkRest == 0 && character != 2 {
+      network.reset()
+      diffuser.reset()
+    }
+    if springRest == 0 && character == 2 { spring.reset() }
+    if plate.value == 0 && plate.isSettled { plateDiffuser.reset() }
+    if octaveFeed.value == 0 && octaveFeed.isSettled {
+      octave.reset()
+      lastWet = .zero
+    }
+    networkFeed.move(to: character == 2 ? 0 : 1, over: rampFrames)
+    springFeed.move(to: character == 2 ? 1 : 0, over: rampFrames)
+    plate.move(to: character == 1 ? 1 : 0, over: rampFrames)
+    octaveFeed.move(to: character == 3 ? 0.9 * shimmer : 0, over: rampFrames)
+    networkRest = networkTail()
+    if character == 2 || springRest > 0 { springRest = Tail.frames(springSeconds(), sampleRate: sampleRate) }
+    if rampFrames <= 0 {
+      if character == 2 { networkRest = 0 } else { springRest = 0 }
+    }
+    resize(over: rampFrames)
+  }
+
+  @_noLocks
+  private func springSeconds() -> Double { Double(max(decayTime.value, decayTime.target)) * (140 + 24) / 60 + 0.5 }
+
+  @_noLocks
+  private func networkTail() -> Int64 {
+    let octaves = octaveFeed.value > 0 || octaveFeed.target > 0 ? 3.0 : 1
+    let decay = Double(max(decayTime.value, decayTime.target)) * (140 + 24) / 60
+    return Tail.frames(decay * octaves + 0.5, sampleRate: sampleRate)
+  }
+
+  @_noLocks
   mutating func reset() {
+    networkFeed.settle()
+    springFeed.settle()
+    plate.settle()
+    octaveFeed.settle()
+    plateDiffuser.reset()
+    spring.reset()
+    octave.reset()
+    lastWet = .zero
+    networkRest = character == 2 ? 0 : .max
+    springRest = character == 2 ? .max : 0
     preDelayLine.clear()
     diffuser.reset()
     preDelay.settle()
@@ -159,8 +247,9 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   /// The time until what was as loud as the limit is below -140 dB, at most a minute.
   @_noLocks
   mutating func tail() -> Int64 {
+    let octaves = octaveFeed.value > 0 || octaveFeed.target > 0 ? 3.0 : 1
     let decay = Double(max(decayTime.value, decayTime.target)) * (140 + 24) / 60
-    return Tail.frames(decay + Double(preDelay.largest) / sampleRate + 0.5, sampleRate: sampleRate)
+    return Tail.frames(decay * octaves + Double(preDelay.largest) / sampleRate + 0.5, sampleRate: sampleRate)
   }
 
   /// One frame: takes the input, returns the output.
@@ -174,22 +263,57 @@ public struct Reverb: ProcessingUnit, ~Copyable {
       delayed = old + (delayed - old) * preDelay.weight
     }
     let filtered = highCut.lowPass(lowCut.highPass(delayed))
-    let wet = network.process(diffuser.process(filtered) * injection.value)
+    let wet = isPlain ? network.process(diffuser.process(filtered) * injection.value) : colour(filtered)
     let middle = (wet.x + wet.y) * 0.5
     let side = (wet.x - wet.y) * 0.5 * width.value
     return input * (1 - mix.value) + SIMD2(middle + side, middle - side) * mix.value
   }
 
+  /// True where it is a room and nothing else still sounds.
+  private var isPlain: Bool {
+    @inline(__always) @_noLocks
+    get { character == 0 && networkFeed.isSettled && springRest == 0 && plate.value == 0 && octaveFeed.value == 0 }
+  }
+
+  /// The wet part of the characters other than the room, and on the way to and from them.
+  @inline(never) @_noLocks
+  private mutating func colour(_ input: SIMD2<Float>) -> SIMD2<Float> {
+    var wet = SIMD2<Float>(repeating: 0)
+    if networkRest > 0 {
+      var feed = input * networkFeed.value
+      if octaveFeed.value > 0 {
+        let higher = octave.process(lastWet) * octaveFeed.value
+        feed += SIMD2(max(-Self.limit, min(higher.x, Self.limit)), max(-Self.limit, min(higher.y, Self.limit)))
+      }
+      var diffused = diffuser.process(feed)
+      if plate.value > 0 {
+        let deeper = plateDiffuser.process(diffused)
+        diffused += (deeper - diffused) * plate.value
+      }
+      wet = network.process(diffused * injection.value)
+      lastWet = wet
+    }
+    if springRest > 0 { wet += spring.process(input * springFeed.value) }
+    if networkFeed.value == 0 && networkRest > 0 { networkRest &-= 1 }
+    if springFeed.value == 0 && springRest > 0 { springRest &-= 1 }
+    return wet
+  }
+
   private var isSettled: Bool {
     @inline(__always) @_noLocks
     get {
-      network.isSettled && preDelay.isSettled && mix.isSettled && width.isSettled && injection.isSettled
+      networkFeed.isSettled && springFeed.isSettled && plate.isSettled && octaveFeed.isSettled && network.isSettled
+        && preDelay.isSettled && mix.isSettled && width.isSettled && injection.isSettled
         && lowCut.coefficient.isSettled && highCut.coefficient.isSettled
     }
   }
 
   @_noLocks
   private mutating func advance() {
+    networkFeed.advance()
+    springFeed.advance()
+    plate.advance()
+    octaveFeed.advance()
     preDelay.advance()
     mix.advance()
     width.advance()
@@ -239,6 +363,8 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     let highRatio = backline_powf(10, -damping.value / 100)
     network.absorption.move(lengths: lengths, decayTime: decayTime.value, highRatio: highRatio, over: frames)
     diffuser.move(decayTime: decayTime.value * highRatio, over: frames)
+    plateDiffuser.move(decayTime: decayTime.value * highRatio, over: frames)
+    spring.move(decayTime: decayTime.value, over: frames)
     if frames > 0 { network.modulation.aim(over: frames, depth: depth.value) }
   }
 }

@@ -22,9 +22,9 @@ struct ReverbDiffuser: ~Copyable {
   private var goals = SIMD4<Float>(repeating: 0)
   private var remaining: Int32 = 0
 
-  /// A diffuser for a sample rate, whose lengths are primes from the table.
-  init(sampleRate: Double, primes: PrimeTable) {
-    let lengths = Self.milliseconds.map { time in
+  /// A diffuser for a sample rate, whose lengths, `scale` times the usual ones, are primes from the table.
+  init(sampleRate: Double, primes: PrimeTable, scale: Double = 1) {
+    let lengths = Self.milliseconds.map { $0 * scale }.map { time in
       SIMD2(
         primes.prime(from: Int32(max(4, time * sampleRate / 1000))),
         primes.prime(from: Int32(max(5, time * sampleRate / 1000 * 1.083 + 2))))

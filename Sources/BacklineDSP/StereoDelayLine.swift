@@ -38,6 +38,19 @@ struct StereoDelayLine {
     delay < written ? frames[(position &- 1 &- delay) & mask] : SIMD2(repeating: 0)
   }
 
+  /// Both channels `fraction` (0 to 1) of a frame behind `delay`, which is at least 1: the cubic of Lagrange through four frames
+  /// (Laakso et al., "Splitting the unit delay", IEEE Signal Processing Magazine, 1996).
+  @inline(__always) @_noLocks
+  func read(_ delay: Int, fraction t: Float) -> SIMD2<Float> {
+    let a = read(delay &- 1), b = read(delay), c = read(delay &+ 1), d = read(delay &+ 2)
+    let sixth: Float = 1.0 / 6
+    let first: SIMD2<Float> = c - b * 0.5 - (a + a + d) * sixth
+    let second: SIMD2<Float> = (a + c) * 0.5 - b
+    let third: SIMD2<Float> = (d - a) * sixth + (b - c) * 0.5
+    let bend: SIMD2<Float> = second + third * t
+    return b + (first + bend * t) * t
+  }
+
   /// Forgets everything.
   @_noLocks
   mutating func clear() {

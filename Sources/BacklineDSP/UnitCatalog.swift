@@ -48,7 +48,14 @@ public struct UnitCatalog: Sendable {
     RingModulator.description,
 
     // Time
+    Cabinet.description,
     Convolver.description,
+    Looper.description,
+    Freeze.description,
+
+    // Pitch
+    PitchShifter.description,
+    Harmonizer.description,
   ])
 
   /// The descriptions in order.

@@ -26,15 +26,11 @@ extension Engine {
   ) throws(Failure) -> Value {
     if executor.isCurrent { return try hereThrowing(body) }
     return try withoutActuallyEscaping(body) { escaping throws(Failure) in
-      let meeting = Meeting<Value, Failure>()
       // Why: this thread waits until the body has run, so nothing is used by two threads at once.
-      nonisolated(unsafe) let body = unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self)
+      let meeting = Meeting(unsafeBitCast(escaping, to: ((Engine) throws(Failure) -> Value).self))
       executor.schedule(after: 0) { [self] in
-        do throws(Failure) {
-          meeting.end(.success(try body(self)))
-        } catch {
-          meeting.end(.failure(error))
-        }
+        meeting.run(self)
+        meeting.end()
       }
       return try meeting.wait()
     }
@@ -43,13 +39,26 @@ extension Engine {
 
 /// Where one thread waits for another's result.
 private final class Meeting<Value, Failure: Error>: @unchecked Sendable {
+  // Why unchecked: one thread uses it until it ends, the other from then on.
+
   private let signal = Semaphore()
+  private var body: ((Engine) throws(Failure) -> Value)?
   private var result: Result<Value, Failure>?
 
-  func end(_ result: Result<Value, Failure>) {
-    self.result = result
-    signal.signal()
+  init(_ body: @escaping (Engine) throws(Failure) -> Value) { self.body = body }
+
+  /// Runs the body, and has let go of it when this returns.
+  func run(_ engine: Engine) {
+    guard let body else { return }
+    self.body = nil
+    do throws(Failure) {
+      result = .success(try body(engine))
+    } catch {
+      result = .failure(error)
+    }
   }
+
+  func end() { signal.signal() }
 
   func wait() throws(Failure) -> Value {
     signal.wait()

@@ -32,6 +32,8 @@ extension Engine {
     case .setPorts(let ports):
       transaction.inverse.append(.setPorts(store.ports))
       try checkPorts(ports)
+      // What comes in and goes out is another thing from here on.
+      if ports != store.ports { later { $0.endLog() } }
       store.setPorts(ports)
       store.isDirty = true
       hosting.arePortsStale = true

@@ -53,9 +53,7 @@ extension Engine {
     }
     var wait = 0.0
     if isRendering && host.fades {
-      let fade = RenderEvent(
-        slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
-      if exchange.pointee.send(fade) { sentEvents += 1 }
+      if sendFade() { sentEvents += 1 }
       wait = min(0.5, rampTime + 3 * Double(max(period, 64)) / sampleRate)
     }
     later(wait) { engine in
@@ -68,6 +66,21 @@ extension Engine {
       }
     }
   }
+
+  /// Has the outputs fade out; false where the queue is full.
+  private func sendFade() -> Bool {
+    var fade = RenderEvent(
+      slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
+    if let changeLog {
+      fade.id = changeLog.eventID()
+      changeLog.way = .queue(fade.id)
+      changeLog.note(.fadedOut, isStructural: false, now: exchange.pointee.currentFrame)
+    }
+    return exchange.pointee.send(fade)
+  }
+
+  /// Fades the outputs out for good, as `stop` does; the host goes on.
+  public func fadeOut() { if sendFade() { sentEvents += 1 } }
 
   // MARK: Events of the host
 
@@ -143,6 +156,7 @@ extension Engine {
     }
     hosting.frameOffset = exchange.pointee.currentFrame - (host?.renderedFrames ?? 0)
     isRendering = true
+    beginLog()
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()
   }
@@ -175,6 +189,7 @@ extension Engine {
 
   private func hasStopped() {
     hosting.isOpen = false
+    endLog()
     isRendering = false
     tidy()
     flush()
@@ -227,6 +242,13 @@ extension Engine {
   }
 
   // MARK: Another rate
+
+  /// Has the graph run at another rate, before a host says so; not while one renders.
+  public func changeRate(to new: Double) {
+    if isRendering || new == sampleRate { return }
+    rebuild(sampleRate: new)
+    flush()
+  }
 
   /// Makes every unit anew for another sample rate. Nothing renders.
   private func rebuild(sampleRate new: Double) {

@@ -106,6 +106,7 @@ extension Engine {
   /// Those of a transaction that has changed the graph too travel with the plan, so that all of it comes at that frame;
   /// so do those without a frame while a plan is being made, to keep the order.
   func sendGroup(_ events: [RenderEvent], at frame: Int64?, isStructural: Bool) {
+    changeLog?.way = .none
     if events.isEmpty { return }
     if store.isDirty && (isStructural || frame == nil || !isRendering) {
       for event in events {
@@ -113,6 +114,7 @@ extension Engine {
         action.event = event
         store.actions.append(action)
       }
+      changeLog?.way = .plan
       return
     }
     let awaited = awaited(events)
@@ -122,6 +124,11 @@ extension Engine {
       group[index].serial = awaited.serial
       group[index].isContinued = index < group.count - 1
     }
+    if let changeLog {
+      let id = changeLog.eventID()
+      group[0].id = id
+      changeLog.way = .queue(id)
+    }
     let scheduled = group.count { $0.frame != .min }
     if scheduled > 0 {
       scheduledSent += scheduled
@@ -130,6 +137,8 @@ extension Engine {
     if backlog.isEmpty && exchange.pointee.send(together: group) {
       sentEvents += group.count
     } else {
+      // What waits may be overtaken by newer values, or be taken in parts.
+      changeLog?.spoil()
       for event in group { backlog.add(event) }
       planTidy()
     }
@@ -166,6 +175,11 @@ extension Engine {
     let isStructural = store.actions.count != actions
     if isStructural, let frame { wantedFrame = max(wantedFrame ?? frame, frame) }
     sendGroup([event], at: frame, isStructural: isStructural)
+    changeLog?.note(
+      .commands(
+        [.set(node: node.name, parameter: parameter, value: value, ramp: ramp)],
+        parameterNames: [node.description.parameter(at: parameter)?.name ?? ""]),
+      isStructural: isStructural && store.isDirty, now: exchange.pointee.currentFrame)
     if store.isDirty { needsFlush() }
     return true
   }

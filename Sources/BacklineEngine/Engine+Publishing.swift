@@ -66,6 +66,7 @@ extension Engine {
       offered = plan
       exchange.pointee.offer(compiled.plan)
     }
+    changeLog?.published(serial)
     layPorts()
     publishLatencies(compiled.outputReach, alignment)
   }
@@ -181,7 +182,10 @@ extension Engine {
   func collect() {
     while let report = exchange.pointee.takeReport() {
       switch report.kind {
+      case .captured:
+        changeLog?.taken(report.value, at: report.frame)
       case .adopted:
+        changeLog?.adopted(report.value, at: report.frame)
         if let offered, report.value >= offered.serial {
           self.offered = nil
           tellTaken(offered, report.frame)
@@ -298,24 +302,27 @@ extension Engine {
     tidyTimer = later(isRendering ? 0.01 : 0) { $0.tidy() }
   }
 
-  /// Draws out of the plan what has faded, rung out or settled.
-  func tidy() {
+  /// Draws out of the plan what has faded, rung out or settled: by now, or by what was found when a performance was taken down.
+  func tidy(_ found: (frame: Int64, ghosts: [Int])? = nil) {
     tidyTimer = nil
     // Asked before the reports are taken in, for the last one may just be on its way.
     let isExpecting = isRendering && scheduledWaiting > 0
     collect()
     sendBacklog()
-    let now = exchange.pointee.currentFrame
+    let now = found?.frame ?? exchange.pointee.currentFrame
     let ended = store.unsettled.filter { isEnded($0, now) }
     if !ended.isEmpty {
       store.unsettled.removeAll { isEnded($0, now) }
       for item in ended { settle(item) }
     }
-    endGhosts()
-    startDeferred()
+    let ghosts = endGhosts(found?.ghosts)
+    let isStarting = startDeferred()
     forgetRemovedEdges()
     if store.forgetOldPorts() { hosting.arePortsStale = true }
-    if store.isDirty {
+    if !ended.isEmpty || !ghosts.isEmpty || isStarting {
+      changeLog?.note(.tidied(frame: now, ghosts: ghosts), isStructural: store.isDirty, now: now)
+    }
+    if store.isDirty && found == nil {
       flush()
     }
     if isExpecting || hasLooseEnds { planTidy() }
@@ -326,6 +333,9 @@ extension Engine {
     if let tidyTimer { executor.cancel(tidyTimer) }
     tidy()
   }
+
+  /// Does what tidying did when a performance was taken down, and publishes nothing.
+  public func tidyAgain(frame: Int64, ghosts: [Int]) { tidy((frame, ghosts)) }
 
   private func isEnded(_ item: GraphStore.Unsettled, _ now: Int64) -> Bool {
     guard let end = item.end else { return false }
@@ -374,19 +384,24 @@ extension Engine {
     removedEdges.removeAll()
   }
 
-  /// Takes out what has rung out.
-  private func endGhosts() {
-    if store.ghosts.isEmpty { return }
-    let ended = store.ghosts.filter { ghost in
-      if !isRendering { return true }
-      let isFed = store.topology.nodes[Int(ghost.slot)].firstIncoming >= 0
-      let isHeard = store.topology.nodes[Int(ghost.slot)].firstOutgoing >= 0
-      if ghost.node.description.inputs.isEmpty || !isHeard { return !isHeard && !isFed }
-      return !isFed && (ghost.node.isGrowing || NodeState.isAtRest(ghost.node.state))
-    }
+  /// Takes out what has rung out, or those at the places in `found`; returns their places in the order of removal.
+  private func endGhosts(_ found: [Int]?) -> [Int] {
+    if store.ghosts.isEmpty { return [] }
+    let places =
+      found?.filter { store.ghosts.indices.contains($0) }
+      ?? store.ghosts.indices.filter { place in
+        let ghost = store.ghosts[place]
+        if !isRendering { return true }
+        let isFed = store.topology.nodes[Int(ghost.slot)].firstIncoming >= 0
+        let isHeard = store.topology.nodes[Int(ghost.slot)].firstOutgoing >= 0
+        if ghost.node.description.inputs.isEmpty || !isHeard { return !isHeard && !isFed }
+        return !isFed && (ghost.node.isGrowing || NodeState.isAtRest(ghost.node.state))
+      }
+    let ended = places.map { store.ghosts[$0] }
     for ghost in ended { end(ghost) }
     let slots = Set(ended.map(\.slot))
     store.ghosts.removeAll { slots.contains($0.slot) }
+    return places
   }
 
   private func end(_ ghost: GraphStore.Ghost) {
@@ -400,7 +415,9 @@ extension Engine {
     discard { Self.free(ghost.node) }
   }
 
-  private func startDeferred() {
+  /// True where a connection begins that had to wait.
+  private func startDeferred() -> Bool {
+    let before = store.deferredEdges.count
     for index in store.deferredEdges {
       let edge = store.topology.edges[Int(index)]
       if !edge.isUsed || edge.isLeaving { continue }
@@ -412,5 +429,6 @@ extension Engine {
     store.deferredEdges = store.deferredEdges.filter {
       store.topology.edges[Int($0)].isDeferred && store.topology.edges[Int($0)].isUsed
     }
+    return store.deferredEdges.count != before
   }
 }

@@ -95,6 +95,18 @@ extension Engine {
   /// The next frame to be rendered.
   public var currentFrame: Int64 { exchange.pointee.currentFrame }
 
+  /// True between a host's opening and its end: the render side belongs to the host.
+  public var isRenderingNow: Bool { isRendering }
+
+  /// The same for any thread.
+  public nonisolated var renderedFrame: Int64 { exchange.pointee.currentFrame }
+
+  /// The frames by which sound leaves later than it was made or came in, on the longest way there is.
+  public var longestLatency: Int { PathAlignment(store.topology).outputLatency.max() ?? 0 }
+
+  /// The frames by which a node delays.
+  public func latency(of name: String) throws(EngineError) -> Int { try store.node(name).latency }
+
   /// Samples that were not finite, by node.
   public var nonFiniteCounts: [(node: String, count: Int)] {
     store.nodes.compactMap { node in

@@ -74,6 +74,11 @@ public actor Engine {
   var isRendering = false
   var hosting = Hosting()
 
+  /// Takes the performance down, from the first opening of the host on.
+  var changeLog: ChangeLog?
+  private(set) var changeObserver: (any ChangeObserver)?
+  private var logTimer: ControlExecutor.Timer?
+
   var observers: [@Sendable (EngineEvent) -> Void] = []
 
   /// An engine without sound; `start(_:)` gives it a host. Frames count from `startFrame`, a multiple of the quantum: a host
@@ -100,6 +105,10 @@ public actor Engine {
 
   /// Calls `observer` on the control queue whenever something happens.
   public func observe(_ observer: @escaping @Sendable (EngineEvent) -> Void) { observers.append(observer) }
+
+  /// Has `observer` take down everything that happens from the first opening of the host on, until it closes or its ports
+  /// change. Before `start(_:name:)`.
+  public func record(_ observer: any ChangeObserver) { changeObserver = observer }
 
   func emit(_ event: EngineEvent) {
     for observer in observers { observer(event) }
@@ -134,6 +143,8 @@ public actor Engine {
   /// At `frame`, absolute, where one is given, else as soon as the render thread gets to it.
   public func perform(_ commands: [Command], at frame: Int64? = nil) throws(TransactionError) {
     publishBefore(frame)
+    // Asked before anything is done, since a node may become another in between.
+    let names = changeLog == nil ? [] : parameterNames(commands)
     var transaction = Transaction(frame: frame, garbageCount: garbage.count)
     let actions = store.actions.count
     let needsCopy = commands.count > 1 || commands.contains(where: \.hasSteps)
@@ -149,6 +160,7 @@ public actor Engine {
     }
     transaction.isStructural = store.actions.count != actions || !transaction.inverse.isEmpty
     commit(&transaction)
+    log(.commands(commands, parameterNames: names), transaction)
     if !transaction.inverse.isEmpty {
       let isPreset = transaction.changes.contains { $0.kind == .preset }
       undoStack.append(UndoStep(edits: transaction.inverse.reversed(), isPreset: isPreset))
@@ -184,19 +196,21 @@ public actor Engine {
   /// Takes the last change of the graph back; `notFound` where there is none.
   public func undo() throws(EngineError) {
     guard let step = undoStack.last else { throw EngineError(.notFound, "there is nothing to undo") }
-    redoStack.append(try replay(step))
+    redoStack.append(try replay(step, .undo))
     undoStack.removeLast()
   }
 
   /// Makes the last change that was taken back again.
   public func redo() throws(EngineError) {
     guard let step = redoStack.last else { throw EngineError(.notFound, "there is nothing to redo") }
-    undoStack.append(try replay(step))
+    undoStack.append(try replay(step, .redo))
     redoStack.removeLast()
   }
 
   /// Applies recorded edits; returns what takes them back.
-  private func replay(_ step: UndoStep) throws(EngineError) -> UndoStep {
+  private func replay(
+    _ step: UndoStep, _ change: RecordedChange.Kind
+  ) throws(EngineError) -> UndoStep {
     var transaction = Transaction(frame: nil, garbageCount: garbage.count)
     let before = store
     let mapsBefore = maps
@@ -213,6 +227,7 @@ public actor Engine {
     if step.isPreset { transaction.changes.append((.preset, "")) }
     isReplaying = true
     commit(&transaction)
+    log(change, transaction)
     emit(.valuesChanged)
     isReplaying = false
     return UndoStep(edits: transaction.inverse.reversed(), isPreset: step.isPreset)
@@ -239,6 +254,48 @@ public actor Engine {
     if store.isDirty || !isRendering { needsFlush() }
   }
 
+  // MARK: Taking down
+
+  private func log(_ change: RecordedChange.Kind, _ transaction: Transaction) {
+    changeLog?.note(change, isStructural: transaction.isStructural && store.isDirty, now: exchange.pointee.currentFrame)
+  }
+
+  /// The name of the parameter that each command sets; empty for the others.
+  private func parameterNames(_ commands: [Command]) -> [String] {
+    var made: [String: UnitDescription] = [:]
+    func unit(_ name: String) -> UnitDescription? { made[name] ?? (try? store.node(name))?.description }
+    return commands.map { command in
+      switch command {
+      case .add(let kind, let name, _), .insert(let kind, let name, _, _), .replace(let name, let kind):
+        made[name] = catalog[kind]
+      case .rename(let name, let new): made[new] = unit(name)
+      case .set(let node, let parameter, _, _): return unit(node)?.parameter(at: parameter)?.name ?? ""
+      default: break
+      }
+      return ""
+    }
+  }
+
+  /// Begins to take down what is rendered from the frame 0 on.
+  func beginLog() {
+    guard let observer = changeObserver, exchange.pointee.currentFrame == 0 else { return }
+    changeObserver = nil
+    changeLog = ChangeLog(observer)
+    observer.performanceBegan(graph: graph, sampleRate: sampleRate, rampTime: rampTime)
+    logTimer = executor.schedule(after: 0.01, repeating: 0.01) { [weak self] in self?.assumeIsolated { $0.collect() } }
+  }
+
+  /// Ends it.
+  func endLog() {
+    if let logTimer { executor.cancel(logTimer) }
+    logTimer = nil
+    guard let log = changeLog else { return }
+    collect()
+    if exchange.pointee.lostReports > 0 { log.spoil() }
+    changeLog = nil
+    log.end()
+  }
+
   /// Publishes what has been changed so far, so that what comes now with a frame of its own does not take it along.
   func publishBefore(_ frame: Int64?) {
     if frame != nil && store.isDirty { flush() }
@@ -254,7 +311,8 @@ public actor Engine {
   /// together; and not before some time has passed since the last one, so that a stream of edits does not have the whole
   /// graph compiled for each.
   func needsFlush() {
-    if isFlushPlanned { return }
+    // Offline it is for whoever asks for cycles to say when.
+    if isFlushPlanned || (isRendering && hosting.host?.isOffline == true) { return }
     isFlushPlanned = true
     let wait = isRendering ? max(0, nextPublication - backline_now()) : 0
     later(Double(wait) / 1e9) { $0.flush() }

@@ -18,6 +18,8 @@ public final class SerialThread: @unchecked Sendable {
     var timed: [Timed] = []
     var order = 0
     var isEnding = false
+    /// The thread itself, once it runs.
+    var id: pthread_t?
     /// True when nothing is run any more: what comes then is dropped.
     var isOver = false
   }
@@ -65,6 +67,12 @@ public final class SerialThread: @unchecked Sendable {
     backline_wake(wakeDescriptor)
   }
 
+  /// True on the thread.
+  public var isCurrent: Bool {
+    guard let id = state.withLock({ $0.id }) else { return false }
+    return pthread_equal(id, pthread_self()) != 0
+  }
+
   /// Ends the thread when the jobs that wait have run. Does not wait for that.
   public func end() {
     state.withLock { $0.isEnding = true }
@@ -94,6 +102,7 @@ public final class SerialThread: @unchecked Sendable {
 
   fileprivate func loop() {
     backline_name_thread(name)
+    state.withLock { $0.id = pthread_self() }
     while true {
       switch next() {
       case .end: return drop()

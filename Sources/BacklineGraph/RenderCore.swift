@@ -221,6 +221,7 @@ public struct RenderCore: ~Copyable {
       } else {
         take(event)
         if event.frame != Int64.min { noteTaken(event) }
+        if event.id != 0 { report(RenderReport(.captured, value: event.id, frame: frame)) }
       }
       _ = events.pointee.pop()
       left &-= 1
@@ -239,6 +240,7 @@ public struct RenderCore: ~Copyable {
       }
       take(event)
       noteTaken(event)
+      if event.id != 0 { report(RenderReport(.captured, value: event.id, frame: frame)) }
     }
   }
 

@@ -24,6 +24,8 @@ public struct RenderEvent: BitwiseCopyable, Sendable {
   public var isContinued = false
   /// The plan that has to be running before the event means anything.
   public var serial: Int32
+  /// Under which it is reported when it is taken; 0 for most.
+  public var id: Int32 = 0
 
   public init(
     frame: Int64 = .min, slot: Int32, generation: UInt32, parameter: Int32, value: Float, rampFrames: Int32,
@@ -48,6 +50,8 @@ public struct RenderReport: BitwiseCopyable, Sendable {
     case eventTaken
     /// The node in `value` (a slot) gave samples that are not finite.
     case nonFinite
+    /// The event with the `id` in `value` was taken.
+    case captured
   }
 
   public let kind: Kind

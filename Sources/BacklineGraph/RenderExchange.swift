@@ -116,4 +116,7 @@ extension RenderExchange {
       nonFiniteInputs.load(ordering: .relaxed)
     )
   }
+
+  /// Reports that had no room.
+  public var lostReports: Int { droppedReports.load(ordering: .relaxed) }
 }

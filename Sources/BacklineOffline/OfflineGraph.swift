@@ -24,9 +24,11 @@ final class OfflineGraph {
   private let host: OfflineHost
   private let script: (any OfflineScript)?
   private let media: MediaService?
+  private let mediaFailure: (@Sendable () -> EngineError?)?
   /// What the script does at this frame has been given to the engine already.
   private var stepped: Int64?
   private var hasLooseEnds = false
+  private let isTidiedByScript: Bool
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let silence: SampleBlock
@@ -36,6 +38,8 @@ final class OfflineGraph {
     engine = Engine(catalog: job.catalog, rampTime: job.rampTime)
     host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fades: job.fadesIn, isOffline: true)
     media = job.media
+    isTidiedByScript = job.isTidiedByScript
+    mediaFailure = job.mediaFailure
     inputCount = graph.ports.inputs.reduce(0) { $0 + $1.count }
     outputCount = graph.ports.outputs.reduce(0) { $0 + $1.count }
     if outputCount == 0 { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
@@ -54,7 +58,9 @@ final class OfflineGraph {
       }
       // Asked only now, since they may depend on the rate.
       latencies = try engine.wait { engine throws(EngineError) in
-        zip(graph.ports.outputs, engine.outputLatencies).flatMap { Array(repeating: $1, count: $0.count) }
+        zip(graph.ports.outputs, engine.outputLatencies).flatMap {
+          Array(repeating: job.keepsLatency ? 0 : $1, count: $0.count)
+        }
       }
     } catch {
       throw OfflineError(error)
@@ -75,7 +81,10 @@ final class OfflineGraph {
     // A step of the very frame where a block ends belongs to the block after it, where there is one.
     while done < count {
       let limit = try prepare(upTo: count - done)
-      media?.fillSynchronously()
+      if let media {
+        media.fillSynchronously()
+        if let error = mediaFailure?() { throw OfflineError(error) }
+      }
       for channel in 0..<inputCount {
         let from = input.map { UnsafePointer($0.channels[channel]) + done } ?? UnsafePointer(silence.channels[0])
         (inputs + channel).initialize(to: from)
@@ -104,8 +113,7 @@ final class OfflineGraph {
     var limit = Int64(count)
     if stepped == nil, let frame = try script?.nextFrame, frame - position <= limit {
       limit = frame - position
-      // A plan is taken at a quantum's edge unless it has been told its frame before.
-      if frame % Int64(Quantum.frames) != 0 {
+      if frame % Int64(Quantum.frames) != 0 && script?.isPlanNext == true {
         try script?.step(engine, at: frame, isNow: false)
         stepped = frame
       }
@@ -116,6 +124,7 @@ final class OfflineGraph {
   }
 
   private func tidy() throws(OfflineError) {
+    if isTidiedByScript { return }
     do throws(EngineError) {
       hasLooseEnds = try engine.wait { engine throws(EngineError) in
         engine.tidyNow()

@@ -16,10 +16,16 @@ public struct OfflineJob: Sendable {
   public var rampTime = 0.01
   /// True where the sound comes in over a ramp, as it does when a live engine starts.
   public var fadesIn = false
+  /// True where the latency of the graph stays in the output, as it does live.
+  public var keepsLatency = false
+  /// True where the script says, too, when what has ended is taken out of the graph.
+  public var isTidiedByScript = false
   /// What happens meanwhile, made for the engine that renders.
   public var script: (@Sendable (Engine) throws(OfflineError) -> any OfflineScript)?
   /// The files of players in the graph: read before each block, so that they are waited for.
   public var media: MediaService?
+  /// What has kept one of those files from being read on: asked before each block, and the end of the rendering.
+  public var mediaFailure: (@Sendable () -> EngineError?)?
   /// Called now and then on a thread of the pipeline.
   public var onProgress: (@Sendable (OfflineProgress) -> Void)?
 

@@ -51,6 +51,17 @@ public final class SilentSource: OfflineSource {
     frameCount = TailPolicy.frames(seconds, sampleRate: sampleRate)
   }
 
+  /// So many frames of silence.
+  public init(frames: Int64, sampleRate: Int, channelCount: Int = 2) throws(OfflineError) {
+    guard frames >= 0, (8_000...768_000).contains(sampleRate), (1...32).contains(channelCount) else {
+      throw OfflineError(
+        .wrongUsage, "there is no sound of \(frames) frames, \(sampleRate) Hz and \(channelCount) channels")
+    }
+    self.sampleRate = sampleRate
+    self.channelCount = channelCount
+    frameCount = frames
+  }
+
   public func read(into samples: UnsafeMutablePointer<Float>, count: Int) throws(OfflineError) -> OfflineRead {
     let left = Int(min(Int64(count), (frameCount ?? 0) - position))
     if left <= 0 { return .end }

@@ -140,6 +140,24 @@ void backline_sections_run(StereoSection *sections, const uint8_t *order, int32_
   run_all(sections, order, count, samples, frames);
 }
 
+void backline_section_run(StereoSection *section, const float *left, const float *right, float *toLeft, float *toRight,
+                          int32_t frames) {
+  StereoSection s = *section;
+  for (int32_t n = 0; n < frames; n++) {
+    const StereoVector x = backline_stereo_load(left + n, right + n);
+    const StereoVector y = backline_stereo_biquad(s.coefficients, x, s.x1, s.x2, s.y1, s.y2);
+    s.x2 = s.x1;
+    s.x1 = x;
+    s.y2 = s.y1;
+    s.y1 = y;
+    backline_stereo_store(backline_stereo_limit(y), toLeft + n, toRight + n);
+  }
+  section->x1 = s.x1;
+  section->x2 = s.x2;
+  section->y1 = s.y1;
+  section->y2 = s.y2;
+}
+
 void backline_section_run_moving(StereoSection *section, const StereoBiquad *step, StereoVector *samples,
                                  int32_t frames) {
   StereoSection s = *section;

@@ -131,3 +131,72 @@ struct DelayTests {
     #expect(Signals.peak(output[0].suffix(1000)) < 1e-7)
   }
 }
+
+@Suite("Delay by the tempo, with wow, ducked")
+struct DelayGrowthTests {
+  private let wet: [String: Float] = ["wetDryMix": 100, "delayTime": 0.1, "feedback": 0, "lowPassCutoff": 20_000]
+
+  private func render(
+    _ parameters: [String: Float], _ signal: [Float], frames: Int, rate: Double = 48_000,
+    events: [UnitHarness.Event] = []
+  ) -> [Float] {
+    UnitHarness(Delay.description, sampleRate: rate, parameters: wet.merging(parameters) { $1 })
+      .render([[signal, signal]], frames: frames, events: events)[0][0]
+  }
+
+  @Test("the echo falls on the note to the frame", arguments: [44_100.0, 48_000, 96_000])
+  func tempo(rate: Double) throws {
+    for (note, tempo, beats) in [("1/8D", 123, 0.75), ("1/4", 90, 1), ("1/16T", 140, 1.0 / 6)]
+      as [(String, Float, Double)]
+    {
+      let index = try #require(TempoDivision.names.firstIndex(of: note))
+      let output = render(
+        ["division": Float(index), "tempo": tempo], Signals.impulse(frames: 1), frames: Int(rate), rate: rate)
+      let expected = Int((beats * 60 / Double(tempo) * rate + 0.5).rounded(.down))
+      #expect(output.firstIndex { $0 != 0 } == expected)
+    }
+  }
+
+  @Test("a tempo too slow for the longest delay takes the longest")
+  func longest() {
+    let output = render(["division": 1, "tempo": 20], Signals.impulse(frames: 1), frames: 250_000)
+    #expect(output.firstIndex { $0 != 0 } == 240_000)
+  }
+
+  @Test("wow bends the pitch of the echo by what its sines give, and does not click")
+  func wow() {
+    let tone = Signals.sine(3000, frames: 144_000)
+    let output = Array(render(["wow": 100], tone, frames: 144_000)[9600...])
+    let crossings = output.indices.dropFirst().compactMap { i -> Double? in
+      let (a, b) = (Double(output[i - 1]), Double(output[i]))
+      return a < 0 && b >= 0 ? Double(i - 1) - a / (b - a) : nil
+    }
+    // Sixteen periods, 5 ms, are straight enough for 9.7 Hz.
+    let bends = crossings.indices.dropFirst(16).map { (crossings[$0] - crossings[$0 - 16]) / 256 - 1 }
+    // The sum of the steepest slopes of the three sines: 4 ms · 0.45 · 2π (0.55 + 0.08 · 5.3 + 0.03 · 9.7).
+    let steepest = 0.004 * 0.45 * 2 * Double.pi * (0.55 + 0.424 + 0.291)
+    let largest = bends.map(abs).max() ?? 0
+    #expect(largest < steepest * 1.02 && largest > steepest * 0.6)
+    print("measured: delay wow bends by at most \(largest * 100) %, by the formula \(steepest * 100) %")
+    #expect(Signals.largestStep(output) < 2 * .pi * 3000 / 48_000 * 1.05)
+    let moving = render(
+      ["wow": 0], Signals.sine(200, frames: 48_000), frames: 48_000,
+      events: [.init(9001, "wow", 80), .init(20_001, "wow", 0)])
+    #expect(Signals.largestStep(Array(moving[4810...])) < 0.3)
+  }
+
+  @Test(
+    "ducking turns the echo down by its depth while the input is loud, and lets it up again",
+    arguments: [44_100.0, 48_000, 96_000])
+  func ducking(rate: Double) {
+    let burst = Signals.sine(1000, frames: Int(rate), amplitude: 0.5, sampleRate: rate)
+    let output = render(["ducking": 18, "delayTime": 0.5], burst, frames: Int(2 * rate), rate: rate)
+    let during = Spectra.decibels(Double(Signals.rms(output[Int(0.7 * rate)..<Int(0.9 * rate)])) / 0.353_55)
+    #expect(abs(during + 18) < 0.1)
+    // From -6 dBFS to -50 the envelope needs 0.3 s · ln 160.
+    let later = render(["ducking": 18, "delayTime": 2.6], burst, frames: Int(3.6 * rate), rate: rate)
+    let after = Spectra.decibels(Double(Signals.rms(later[Int(2.7 * rate)..<Int(3.5 * rate)])) / 0.353_55)
+    #expect(abs(after) < 0.2)
+    print("measured: delay ducked by \(-during) dB for 18 dB, \(rate) Hz")
+  }
+}

@@ -48,6 +48,40 @@ struct PresetSwitchTests {
     #expect(zip(last, dry).allSatisfy { abs($0 - $1) < 1e-4 })
   }
 
+  @Test("while a unit of the new preset takes its time to load, the old one sounds on, to the bit (U-35)")
+  func slowUnit() async throws {
+    let isLoading = Semaphore(), mayEnd = Semaphore()
+    let slow = UnitDescription(
+      kind: "slow", title: "Slow", summary: "Takes its time.", inputs: [.init("input")], outputs: [.init("output")],
+      parameters: [],
+      make: { format in
+        isLoading.signal()
+        mayEnd.wait()
+        return UnitInstance(Gain.self, format)
+      })
+    let harness = try await EngineHarness(catalog: UnitCatalog.standard.adding([slow]))
+    try await harness.perform([.load(try graph(isLoud: false))])
+    _ = harness.render(frames: 1024)
+    await harness.settle()
+    let new = GraphDescription(
+      ports: .stereo, nodes: [NodeSpecification(name: "s", kind: "slow", values: [])],
+      connections: [
+        ConnectionSpecification(from: Endpoint("input", bus: 0), to: Endpoint("s", bus: 0)),
+        ConnectionSpecification(from: Endpoint("s", bus: 0), to: Endpoint("output", bus: 0)),
+      ])
+    async let loaded: Void = harness.engine.perform([.load(new)])
+    let signal = Signals.sine(100, frames: 96_000, amplitude: 0.5)
+    #expect(await Eventually.holds { isLoading.wait(seconds: 0) })
+    // Two seconds of it, with the control queue in the unit's hands.
+    #expect(harness.render(both: signal)[0] == signal)
+    mayEnd.signal()
+    try await loaded
+    await harness.settle()
+    let after = harness.render(both: signal)[0]
+    #expect(Signals.largestStep(after) < 0.02)
+    #expect(Array(after.suffix(4_800)) == Array(signal.suffix(4_800)))
+  }
+
   @Test("a preset that is refused leaves the old one sounding, to the bit (U-35)")
   func refused() async throws {
     var outputs: [[Float]] = []

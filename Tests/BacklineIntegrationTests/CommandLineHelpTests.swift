@@ -52,7 +52,7 @@ struct CommandLineHelpTests {
     let fish = FishCompletion.script(CommandDeclaration.all)
     for command in CommandDeclaration.all {
       for option in command.allOptions {
-        #expect(zsh.contains("'\(option.name)\(option.value == nil ? "" : "=")["))
+        #expect(zsh.contains("'\(option.isRepeatable ? "*" : "")\(option.name)\(option.value == nil ? "" : "=")["))
         #expect(fish.contains("__fish_seen_subcommand_from \(command.name)' -l \(option.name.dropFirst(2))"))
       }
     }

@@ -57,7 +57,7 @@ struct CommandLineParserTests {
     arguments: [
       ([], "no command was given: 'backline help' lists them"),
       (["untis"], "unknown command 'untis': did you mean 'units'?"),
-      (["render"], "unknown command 'render': 'backline help' lists them"),
+      (["publish"], "unknown command 'publish': 'backline help' lists them"),
       (["--json"], "unknown option '--json' before the command: options follow their command, see 'backline help'"),
       (["run", "--sever", "x"], "unknown option '--sever' of 'run': did you mean '--server'?"),
       (["run", "-x"], "unknown option '-x' of 'run': 'backline run --help' lists them"),
@@ -80,6 +80,15 @@ struct CommandLineParserTests {
     #expect(refusal(words)?.hasPrefix(message) == true, "\(refusal(words) ?? "accepted")")
   }
 
+  @Test("an argument that takes all leaves what those after it need")
+  func repeatableBeforeAnother() throws {
+    let batch = try arguments("render", "a", "b", "--json", "c", "out")
+    #expect(batch.all(.inputs) == ["a", "b", "c"] && batch[.output] == "out")
+    let one = try arguments("render", "out")
+    #expect(one.all(.inputs) == [] && one[.output] == "out")
+    #expect(refusal(["render"])?.hasPrefix("OUTPUT is missing: backline render [INPUT ...] OUTPUT") == true)
+  }
+
   @Test("a client's name of 63 bytes is taken, one of 64 refused")
   func longName() {
     #expect(refusal(["run", "--name", String(repeating: "n", count: 63)]) == nil)
@@ -98,13 +107,14 @@ struct CommandLineParserTests {
     #expect(Suggestion.closest(to: "UNITS", among: ["units"]) == "units")
   }
 
-  @Test("every declaration can be used: names are unique, only the last argument repeats")
+  @Test("every declaration can be used: names are unique, one argument at most takes what the others leave")
   func declarations() {
     for command in CommandDeclaration.all {
       let names = command.allOptions.map(\.name)
       #expect(Set(names).count == names.count)
       #expect(names.allSatisfy { $0.hasPrefix("--") })
-      #expect(command.arguments.dropLast().allSatisfy { !$0.isRepeatable && !$0.isOptional })
+      #expect(command.arguments.count { $0.isRepeatable } <= 1)
+      #expect(command.arguments.dropLast().allSatisfy { $0.isRepeatable == $0.isOptional })
     }
     #expect(Set(CommandDeclaration.all.map(\.name)).count == CommandDeclaration.all.count)
   }

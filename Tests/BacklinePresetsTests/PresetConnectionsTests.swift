@@ -88,7 +88,7 @@ struct PresetConnectionsTests {
     expect(["a>b \"feedback\": 1"], "connections[0].feedback", "true or false")
   }
 
-  @Test("rings are refused by name unless one connection is feedback")
+  @Test("rings are refused by name unless one connection is feedback (U-41)")
   func rings() throws {
     expect(["a>b", "b>c", "c>a"], "connections[2]", "a -> b -> c -> a")
     expect(["a>a"], "connections[0]", "a -> a")

@@ -97,9 +97,11 @@ public final class ProcessRunner {
   }
 
   /// Writes to its standard input, as far as it reads.
-  public func write(_ text: String) {
-    var text = text
-    text.withUTF8 { bytes in
+  public func write(_ text: String) { write(bytes: Array(text.utf8)) }
+
+  /// Writes bytes to its standard input, as far as it reads.
+  public func write(bytes: [UInt8]) {
+    bytes.withUnsafeBufferPointer { bytes in
       var written = 0
       while written < bytes.count {
         let count = Glibc.write(input, bytes.baseAddress! + written, bytes.count - written)

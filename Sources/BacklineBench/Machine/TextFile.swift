@@ -15,6 +15,12 @@ enum TextFile {
     }
   }
 
+  static func write(_ bytes: [UInt8], to path: String) throws(BenchError) {
+    guard let file = fopen(path, "w") else { throw BenchError.system(path) }
+    defer { fclose(file) }
+    if fwrite(bytes, 1, bytes.count, file) != bytes.count { throw BenchError.system(path) }
+  }
+
   static func lines(_ path: String) -> [Substring] {
     String(decoding: read(path), as: UTF8.self).split(separator: "\n")
   }

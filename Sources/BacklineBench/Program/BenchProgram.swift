@@ -62,6 +62,9 @@ struct Bench {
   func run(_ workload: BenchOptions.Workload, _ report: inout Report) throws {
     if access(backline, X_OK) != 0 { throw BenchError("there is no program \(backline): build it, or use --backline") }
     switch workload {
+    case .w1: try measureRendering(.w1, &report)
+    case .w1b: try measureRendering(.w1b, &report)
+    case .w1c: try measureRendering(.w1c, &report)
     case .w2: try measureNodes(&report)
     case .capacity: try measureCapacity(&report)
     case .w4: try measureOSC(&report)

@@ -3,7 +3,7 @@ extension CommandDeclaration {
   static let run = CommandDeclaration(
     "run", "Runs the rack until it is interrupted or told to quit.", arguments: [.optionalPreset],
     options: [
-      .name, .server, .host, .oscPort, .oscBind, .connect, .threads, .root, .exactName, .json,
+      .name, .server, .host, .oscPort, .oscBind, .connect, .threads, .root, .exactName, .capture, .json,
     ],
     discussion: """
       Standard output carries one line once OSC listens and audio runs or is being waited for, and a line whenever that \
@@ -19,7 +19,7 @@ extension CommandDeclaration {
     "render", "Renders sound files through a preset, faster than they sound and without JACK.",
     arguments: [.inputs, .output],
     options: [
-      .throughPreset, .setting, .tail, .rate, .containerFormat, .sampleFormat, .maxFrames, .threads, .events,
+      .throughPreset, .setting, .tail, .rate, .containerFormat, .sampleFormat, .maxFrames, .threads, .events, .replay,
       .normalize, .jobs,
       .overwrite, .json, .quiet,
     ],

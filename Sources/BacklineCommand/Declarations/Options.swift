@@ -38,6 +38,10 @@ extension OptionDeclaration {
     "--format", ValueDeclaration("FORMAT", .word(["text", "dot", "svg"])),
     "How to draw: text (the default), dot for Graphviz, or svg, which needs Graphviz installed.")
 
+  static let capture = OptionDeclaration(
+    "--capture", ValueDeclaration("FOLDER", .folder),
+    "Takes down all that comes in, sound and commands, for 'render --replay', until the rack ends or its ports change.")
+
   // MARK: render
 
   static let throughPreset = OptionDeclaration(
@@ -73,6 +77,9 @@ extension OptionDeclaration {
   static let normalize = OptionDeclaration(
     "--normalize", ValueDeclaration("LUFS", .text(), offers: ["-14", "-16", "-23"]),
     "Brings the output to an integrated loudness of -70 to 0 LUFS, in a second pass.")
+  static let replay = OptionDeclaration(
+    "--replay", ValueDeclaration("FOLDER", .folder),
+    "Renders a performance that was taken down by 'run --capture', bit for bit as it was heard; in place of INPUT.")
   static let jobs = OptionDeclaration(
     "--jobs", ValueDeclaration("N", .integer(1...64, or: "auto"), offers: ["1", "2", "4"]),
     "How many files of a batch are rendered at a time; auto (the default) is one a processor.")

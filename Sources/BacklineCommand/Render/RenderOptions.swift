@@ -16,6 +16,7 @@ struct RenderOptions: Sendable {
   var sampleFormat: SampleFormat?
   var maxFrames = 4096
   var events: String?
+  var replay: String?
   var loudness: Double?
   var jobs: Int?
   var overwrites: Bool
@@ -53,7 +54,16 @@ struct RenderOptions: Sendable {
       throw .usage("--threads \(threads): this version renders on one thread, so that 1 and auto are all there is")
     }
     if preset == nil && !settings.isEmpty { throw .usage("--set changes a preset: name one with --preset") }
-    if inputs.isEmpty { throw .usage("INPUT is missing: \(HelpText.usage(.render))") }
+    replay = arguments[.replay]
+    if replay != nil {
+      if !inputs.isEmpty { throw .usage("--replay has its input in its folder: name the output only") }
+      let others: [OptionDeclaration] = [.throughPreset, .setting, .events, .rate, .tail]
+      if let other = others.first(where: { arguments.contains($0) }) {
+        throw .usage("\(other.name) has no place beside --replay, which renders what was heard")
+      }
+    } else if inputs.isEmpty {
+      throw .usage("INPUT is missing: \(HelpText.usage(.render))")
+    }
     if inputs.contains("-") && inputs.count > 1 { throw .usage("standard input cannot be part of a batch") }
     if isToStandardOutput && inputs.count > 1 {
       throw .usage("a batch needs a folder to write to, not standard output")
@@ -64,7 +74,9 @@ struct RenderOptions: Sendable {
   var isToStandardOutput: Bool { output == "-" }
 
   /// True where OUTPUT is a folder, or has to be one.
-  var isBatch: Bool { inputs.count > 1 || Self.isFolder(output) || inputs.contains(where: Self.isFolder) }
+  var isBatch: Bool {
+    replay == nil && (inputs.count > 1 || Self.isFolder(output) || inputs.contains(where: Self.isFolder))
+  }
 
   static func isFolder(_ path: String) -> Bool {
     var status = stat()

@@ -3,6 +3,7 @@ import BacklineEngine
 import BacklineMedia
 import BacklineOffline
 import Glibc
+import Synchronization
 
 /// One input on its way to one output.
 struct RenderTask: Sendable {
@@ -14,6 +15,11 @@ struct RenderTask: Sendable {
 
   /// The job: opens the input, and makes nothing yet.
   func job() throws(OfflineError) -> OfflineJob {
+    if let replay = options.replay {
+      var job = try CaptureReplay.job(CaptureFolder(replay), destination: destination(.float32, SoundFileMetadata()))
+      job.blockFrames = options.maxFrames
+      return job
+    }
     let source: any OfflineSource
     let preferred: SampleFormat?
     var metadata = SoundFileMetadata()
@@ -34,6 +40,20 @@ struct RenderTask: Sendable {
       source: source, destination: destination(preferred, metadata), graph: graph)
     job.tail = options.tail
     job.blockFrames = options.maxFrames
+    if let path = options.events {
+      let events = try EventFile(path: path, sampleRate: source.sampleRate)
+      let failure = MediaFailure()
+      let media = MediaService.synchronous { _, error in failure.note(error) }
+      job.media = media
+      job.mediaFailure = { failure.error }
+      job.script = { engine throws(OfflineError) in
+        do throws(EngineError) {
+          return EventScript(events, try ScriptedCommands(engine, media: media))
+        } catch {
+          throw OfflineError(error)
+        }
+      }
+    }
     return job
   }
 
@@ -68,7 +88,8 @@ extension RenderTask {
       let container = try options.outputContainer(for: options.output)
       return [
         RenderTask(
-          input: options.inputs[0], output: options.output, container: container, options: options, graph: graph)
+          input: options.replay ?? options.inputs[0], output: options.output, container: container, options: options,
+          graph: graph)
       ]
     }
     if !RenderOptions.isFolder(options.output) {
@@ -127,4 +148,13 @@ extension RenderTask {
     }
     return files
   }
+}
+
+/// The first file of a player that could not be read on.
+private final class MediaFailure: Sendable {
+  private let first = Mutex<EngineError?>(nil)
+
+  var error: EngineError? { first.withLock { $0 } }
+
+  func note(_ error: EngineError) { first.withLock { if $0 == nil { $0 = error } } }
 }

@@ -18,6 +18,7 @@ final class Rack: @unchecked Sendable {
   let players: PlayerCommands
   private let media: MediaService
   private let announcer: RackAnnouncer
+  private var capture: CaptureWriter?
   private var hasAnnounced = false
   private var triesJACK: Bool
   private var health = RackHealth()
@@ -59,6 +60,12 @@ final class Rack: @unchecked Sendable {
         throw CommandError(.badData, error.message)
       }
     }
+    if let folder = options.capture {
+      let inputs = engine.here { engine in engine.graph.ports.inputs.reduce(0) { $0 + $1.count } }
+      let capture = try CaptureWriter(folder: folder, channelCount: inputs) { [announcer] in announcer.log($0) }
+      engine.here { $0.record(capture) }
+      self.capture = capture
+    }
     presets.register(router)
     players.register(router)
     router.onQuit = { [end] in end(.done, nil) }
@@ -67,7 +74,8 @@ final class Rack: @unchecked Sendable {
     engine.executor.schedule(after: 1, repeating: 1) { [weak self] in self?.reportHealth() }
     do throws(EngineError) {
       let host: any AudioHost = triesJACK ? try makeJACKHost() : try TimerHost()
-      engine.here { engine in engine.start(host, name: options.name) }
+      let tapped: any AudioHost = capture?.tapped(host) ?? host
+      engine.here { engine in engine.start(tapped, name: options.name) }
     } catch {
       throw CommandError(.unavailable, error.message)
     }
@@ -139,7 +147,8 @@ final class Rack: @unchecked Sendable {
     announcer.log("no JACK server (\(reason)): running on the timer, without a sound card")
     do throws(EngineError) {
       let timer = try TimerHost()
-      engine.here { engine in engine.change(to: timer, name: options.name) }
+      let tapped: any AudioHost = capture?.tapped(timer) ?? timer
+      engine.here { engine in engine.change(to: tapped, name: options.name) }
     } catch {
       end(.unavailable, error.message)
     }
@@ -151,6 +160,9 @@ final class Rack: @unchecked Sendable {
   }
 
   // MARK: The end
+
+  /// Waits until a capture is on the disk. Not on the control queue.
+  func finishCapture() { capture?.finish() }
 
   /// Fades out, closes everything, and calls `completion`; false when the host hangs.
   func stop(_ completion: @escaping @Sendable (Bool) -> Void) {

@@ -15,6 +15,8 @@ struct RackOptions: Sendable {
   var exactName = false
   var json = false
   var roots: FileRoots
+  /// The folder of a capture.
+  var capture: String?
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     preset = arguments[.optionalPreset]
@@ -29,6 +31,7 @@ struct RackOptions: Sendable {
     connects = arguments[.connect] != "none"
     exactName = arguments.contains(.exactName)
     json = arguments.contains(.json)
+    capture = arguments[.capture]
     if let threads = arguments.integer(.threads), threads > 1 {
       throw .usage("--threads \(threads): this version renders on one thread, so that 1 and auto are all there is")
     }

@@ -5,16 +5,20 @@ public struct CallbackSink: RenderUnit, ~Copyable {
   public static let functions = UnitFunctions(
     render: callbackSinkRender, set: callbackSet, reset: callbackReset, tail: callbackTail, isSleepless: true)
 
-  /// A unit that calls `function` with `context` on the render thread to read its input bus. `owner` owns the context.
+  /// A unit that calls `function` with `context` on the render thread to read its input bus. `owner` owns the context;
+  /// `prepare` is told the rate before, on the control queue.
   public static func description(
     kind: String, channelCount: Int, function: @escaping UnitRender, context: UnsafeMutableRawPointer,
-    owner: (any AnyObject & Sendable)?
+    owner: (any AnyObject & Sendable)?, prepare: @escaping @Sendable (Double) -> Void
   ) -> UnitDescription {
     nonisolated(unsafe) let context = context
     return UnitDescription(
       kind: kind, title: "Sink", summary: "Hands sound to a function.",
       inputs: [.init("input", channels: channelCount)], outputs: [], parameters: [],
-      make: { _ in UnitInstance(initializing: CallbackSink(function, context, owner)) })
+      make: { format in
+        prepare(format.sampleRate)
+        return UnitInstance(initializing: CallbackSink(function, context, owner))
+      })
   }
 
   private let function: UnitRender

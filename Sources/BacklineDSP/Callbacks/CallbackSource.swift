@@ -6,35 +6,52 @@ public struct CallbackSource: RenderUnit, ~Copyable {
     render: callbackSourceRender, set: callbackSet, reset: callbackReset, tail: callbackTail)
 
   /// A unit that calls `function` with `context` on the render thread to write its output bus, which is zero before. `owner`
-  /// owns the context.
+  /// owns the context. The function writes at `sampleRate` Hz, the engine's rate where it is `nil`, and is converted from there;
+  /// `prepare` is told its rate before, on the control queue.
   public static func description(
-    kind: String, channelCount: Int, function: @escaping UnitRender, context: UnsafeMutableRawPointer,
-    owner: (any AnyObject & Sendable)?
+    kind: String, channelCount: Int, sampleRate: Double? = nil, function: @escaping UnitRender,
+    context: UnsafeMutableRawPointer, owner: (any AnyObject & Sendable)?, prepare: @escaping @Sendable (Double) -> Void
   ) -> UnitDescription {
     nonisolated(unsafe) let context = context
     return UnitDescription(
       kind: kind, title: "Source", summary: "Makes sound by a function.", inputs: [],
       outputs: [.init("output", channels: channelCount)], parameters: [],
-      make: { _ in UnitInstance(initializing: CallbackSource(channelCount, function, context, owner)) })
+      make: { format in
+        let rate = sampleRate ?? format.sampleRate
+        prepare(rate)
+        let converter =
+          rate == format.sampleRate
+          ? nil : SourceRateConverter(inputRate: rate, outputRate: format.sampleRate, channelCount: channelCount)
+        return UnitInstance(initializing: CallbackSource(channelCount, converter, function, context, owner))
+      })
   }
 
   private let channelCount: Int
+  private var converter: SourceRateConverter?
   private let function: UnitRender
   private let context: UnsafeMutableRawPointer
   /// Keeps the context; never touched while rendering.
   private let owner: AnyObject?
 
   private init(
-    _ channelCount: Int, _ function: @escaping UnitRender, _ context: UnsafeMutableRawPointer, _ owner: AnyObject?
+    _ channelCount: Int, _ converter: SourceRateConverter?, _ function: @escaping UnitRender,
+    _ context: UnsafeMutableRawPointer, _ owner: AnyObject?
   ) {
     self.channelCount = channelCount
+    self.converter = converter
     self.function = function
     self.context = context
     self.owner = owner
   }
 
+  deinit { converter?.deallocate() }
+
   @_noLocks
-  func render(_ block: UnsafePointer<RenderBlock>) {
+  mutating func render(_ block: UnsafePointer<RenderBlock>) {
+    if converter != nil {
+      converter?.render(block.pointee, function, context)
+      return
+    }
     for channel in 0..<channelCount { backline_zero(block.pointee.output(0, channel), Int64(block.pointee.frameCount)) }
     backline_render(function, context, block)
   }

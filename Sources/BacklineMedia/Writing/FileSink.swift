@@ -22,6 +22,12 @@ final class FileSink {
   /// `descriptor` is open for reading and writing, at the start of an empty file; it is not closed.
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
+  /// Forgets what has been written: a header that is written again, and is shorter, must not leave a rest behind it.
+  func startAgain() {
+    if ftruncate(descriptor, 0) != 0 { note(errno) }
+    length = 0
+  }
+
   /// The calls for `sf_open_virtual`, with an unretained sink as their user data.
   static let calls = SF_VIRTUAL_IO(
     get_filelen: { context in FileSink.sink(context)?.length ?? 0 },
@@ -61,7 +67,8 @@ final class FileSink {
         note(ENOSPC)
         return written
       }
-      let done = pwrite(descriptor, bytes + Int(written), Int(count - written), off_t(position + written))
+      let room = min(count, failingOffset - position) - written
+      let done = pwrite(descriptor, bytes + Int(written), Int(room), off_t(position + written))
       if done < 0 && errno == EINTR { continue }
       if done <= 0 {
         note(done == 0 ? ENOSPC : errno)

@@ -61,6 +61,7 @@ public final class SoundFileWriter {
     else { throw failure(String(cString: sf_strerror(nil))) }
     self.file = file
     // The peaks of a file are of no use to anybody here, and would make two files of the same sound differ by their date.
+    if encoding.container == .aiff && encoding.sampleFormat?.isFloat == true { sink.startAgain() }
     sf_command(file, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     if mayGrow { sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE)) }
     metadata.write(to: file)

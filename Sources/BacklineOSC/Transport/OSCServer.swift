@@ -49,6 +49,16 @@ public final class OSCServer: @unchecked Sendable {
     self.log = log
   }
 
+  /// A server that hears nobody and answers nobody, for commands that come from elsewhere (`CommandRouter.perform(script:)`).
+  public init(unconnected executor: ControlExecutor) throws(OSCServerError) {
+    sockets = OSCSockets()
+    guard let batch = backline_batch_create(1) else { throw .system(ENOMEM) }
+    self.batch = batch
+    self.executor = executor
+    log = { _ in }
+    isOpen = false
+  }
+
   deinit {
     backline_batch_free(batch)
     streamBuffer.deallocate()

@@ -36,6 +36,14 @@ final class OSCSockets {
     }
   }
 
+  /// No sockets at all.
+  init() {
+    datagram = -1
+    listener = -1
+    port = 0
+    isOpen = false
+  }
+
   deinit { close() }
 
   /// Gives the port back.

@@ -21,6 +21,12 @@ typedef struct StereoSection {
 REALTIME_SAFE void backline_sections_run(StereoSection *_Nonnull sections, const uint8_t *_Nonnull order, int32_t count,
                                          StereoVector *_Nonnull samples, int32_t frames);
 
+/// Runs one section over `frames` frames of two channels; what is beyond ±1e36 is held there. The same bits as
+/// `backline_stereo_widen`, `backline_sections_run` and `backline_stereo_narrow`. Input and output may be the same.
+REALTIME_SAFE void backline_section_run(StereoSection *_Nonnull section, const float *_Nonnull left,
+                                        const float *_Nonnull right, float *_Nonnull toLeft, float *_Nonnull toRight,
+                                        int32_t frames);
+
 /// Runs one section whose coefficients move by `step` after each frame.
 REALTIME_SAFE void backline_section_run_moving(StereoSection *_Nonnull section, const StereoBiquad *_Nonnull step,
                                                StereoVector *_Nonnull samples, int32_t frames);

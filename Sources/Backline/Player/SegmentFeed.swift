@@ -1,0 +1,193 @@
+import BacklineDSP
+import BacklineMedia
+import Synchronization
+
+/// Fills one segment from its source: a buffer at once, a file as there is room. Converts rate and channels on the way.
+final class SegmentFeed: @unchecked Sendable {
+  // Why unchecked: one thread at a time reads, under the lock; the segment is shared by its own rules.
+
+  private static let pieceFrames = 8_192
+
+  let segment: UnsafeMutablePointer<SoundSegment>
+  private let lock = Mutex(())
+  private let channelCount: Int
+  private let sourceChannels: Int
+  private let source: Source
+  private var piece: [Float] = []
+
+  private enum Source {
+    /// All of it, planar, at the engine's rate.
+    case memory([[Float]])
+    case file(AudioFile, ConvertedSoundFile, start: Int64)
+  }
+
+  /// Makes the segment of a sound for an engine's rate and a player's channels, going on where it was.
+  init(_ sound: ScheduledSound, sampleRate: Double, channelCount: Int) throws(AudioError) {
+    let format = sound.sourceFormat
+    self.channelCount = channelCount
+    let from = Int(format.sampleRate), to = Int(sampleRate)
+    let frameCount: Int64
+    switch sound.content {
+    case .buffer(let buffer):
+      let planes = try Self.planes(of: buffer, at: to)
+      source = .memory(planes)
+      sourceChannels = planes.count
+      frameCount = Int64(planes[0].count)
+    case .file(let file, let start, let count):
+      let converted = try file.read { reader throws(SoundFileError) in
+        do throws(RateConversionError) {
+          return try ConvertedSoundFile(reader, sampleRate: to)
+        } catch {
+          throw .unsupported(path: reader.path, reason: error.message)
+        }
+      }
+      let first = RateConverter.convertedLength(of: start, from: from, to: to)
+      let last = RateConverter.convertedLength(of: start + count, from: from, to: to)
+      source = .file(file, converted, start: first)
+      sourceChannels = converted.channelCount
+      frameCount = max(1, min(last, converted.frameCount) - first)
+    }
+    guard Self.canMix(sourceChannels, channelCount) else {
+      throw .mismatch(
+        format, AudioFormat(sampleRate: sampleRate, channelCount: channelCount),
+        "a player takes its own channels, or one for two")
+    }
+    let played = RateConverter.convertedLength(of: sound.playedBefore, from: from, to: to)
+    segment = .allocate(capacity: 1)
+    segment.initialize(
+      to: SoundSegment(
+        id: sound.id, channelCount: channelCount, frameCount: Int(clamping: frameCount),
+        offset: Int(min(played, max(0, frameCount - 1))), isLooping: sound.options.contains(.loops), entry: sound.entry,
+        startFrame: sound.playedBefore > 0 ? nil : sound.startFrame))
+  }
+
+  deinit {
+    segment.deinitialize(count: 1)
+    segment.deallocate()
+  }
+
+  /// Channels that a player takes: as many as it has, one for two, two for one (R8).
+  static func canMix(_ source: Int, _ player: Int) -> Bool {
+    source == player || (source == 1 && player == 2) || (source == 2 && player == 1)
+  }
+
+  private static func planes(of buffer: PCMBuffer, at rate: Int) throws(AudioError) -> [[Float]] {
+    let planes = (0..<buffer.format.channelCount).map { buffer.samples(ofChannel: $0) }
+    let own = Int(buffer.format.sampleRate)
+    if own == rate { return planes }
+    var converted: [[Float]] = []
+    for plane in planes {
+      do throws(RateConversionError) {
+        converted.append(try convert(plane, from: own, to: rate))
+      } catch {
+        throw AudioError(.internal, error.message)
+      }
+    }
+    return converted
+  }
+
+  private static func convert(_ plane: [Float], from own: Int, to rate: Int) throws(RateConversionError) -> [Float] {
+    let length = Int(RateConverter.convertedLength(of: Int64(plane.count), from: own, to: rate))
+    var converter = try RateConverter(inputRate: own, outputRate: rate, channelCount: 1)
+    var result = [Float](repeating: 0, count: max(1, length))
+    var taken = 0, given = 0
+    while given < length {
+      let count = try result.withUnsafeMutableBufferPointer { output throws(RateConversionError) in
+        try plane.withUnsafeBufferPointer { input throws(RateConversionError) in
+          guard let target = output.baseAddress, let start = input.baseAddress else { return 0 }
+          if taken == plane.count { return try converter.finish(into: target + given, capacity: length - given) }
+          let turn = try converter.process(
+            start + taken, count: plane.count - taken, into: target + given, capacity: length - given)
+          taken += turn.consumed
+          return turn.produced
+        }
+      }
+      given += count
+      if count == 0 && taken == plane.count { break }
+    }
+    return result
+  }
+
+  /// The frames played so far, at the source's rate; of a loop, those of the present pass.
+  func played(of sound: ScheduledSound, sampleRate: Double) -> Int64 {
+    let consumed = segment.pointee.consumed.load(ordering: .acquiring) % segment.pointee.frameCount
+    return RateConverter.convertedLength(
+      of: Int64(consumed), from: Int(sampleRate), to: Int(sound.sourceFormat.sampleRate))
+  }
+
+  /// True when all that will ever be read has been.
+  var isComplete: Bool { segment.pointee.isComplete.load(ordering: .acquiring) }
+
+  /// The frames that can be played before reading has to go on.
+  var framesAhead: Int {
+    segment.pointee.written.load(ordering: .acquiring) - segment.pointee.consumed.load(ordering: .acquiring)
+  }
+
+  /// The frames that are still to be played, read or not.
+  var framesLeft: Int {
+    if segment.pointee.isLooping { return .max }
+    return segment.pointee.frameCount - segment.pointee.consumed.load(ordering: .acquiring)
+  }
+
+  /// Reads one piece where there is room for it; false where there is none. Throws once where the source has broken.
+  func advance() throws(AudioError) -> Bool {
+    let result: Result<Bool, AudioError> = lock.withLock { _ in
+      var (at, count) = segment.pointee.room()
+      count = min(count, Self.pieceFrames)
+      // Small pieces of a long file would cost more than they bring.
+      let isFull = !segment.pointee.isWhole && framesAhead > segment.pointee.capacity - Self.pieceFrames
+      if count == 0 || isFull { return .success(false) }
+      let written = segment.pointee.written.load(ordering: .relaxed)
+      do throws(AudioError) {
+        let read = try fill(at, count, from: written % segment.pointee.frameCount)
+        segment.pointee.advance(by: read)
+        if read == 0 { segment.pointee.breakOff() }
+        return .success(read > 0)
+      } catch {
+        segment.pointee.breakOff()
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private func fill(_ at: Int, _ count: Int, from position: Int) throws(AudioError) -> Int {
+    let count = min(count, segment.pointee.frameCount - position)
+    switch source {
+    case .memory(let planes):
+      for channel in 0..<channelCount {
+        put(count, channel, at) { frame, channel in planes[channel][position + frame] }
+      }
+      return count
+    case .file(let file, let converted, let start):
+      if piece.count < Self.pieceFrames * sourceChannels {
+        piece = [Float](repeating: 0, count: Self.pieceFrames * sourceChannels)
+      }
+      let read = try file.read { _ throws(SoundFileError) in
+        try piece.withUnsafeMutableBufferPointer { samples throws(SoundFileError) in
+          guard let base = samples.baseAddress else { return 0 }
+          return try converted.read(at: start + Int64(position), into: base, count: count)
+        }
+      }
+      let channels = sourceChannels
+      for channel in 0..<channelCount {
+        piece.withUnsafeBufferPointer { piece in
+          put(read, channel, at) { frame, channel in piece[frame * channels + channel] }
+        }
+      }
+      return read
+    }
+  }
+
+  /// Writes one channel of the segment, by R8 where the source has another number.
+  private func put(_ count: Int, _ channel: Int, _ at: Int, _ sample: (_ frame: Int, _ channel: Int) -> Float) {
+    let target = segment.pointee.samples + channel * segment.pointee.capacity + at
+    if sourceChannels == channelCount {
+      for frame in 0..<count { target[frame] = sample(frame, channel) }
+    } else if sourceChannels == 1 {
+      for frame in 0..<count { target[frame] = sample(frame, 0) }
+    } else {
+      for frame in 0..<count { target[frame] = (sample(frame, 0) + sample(frame, 1)) * 0.5 }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Backline
+import Foundation
+
+/// A moment; see `AudioTime`. Host time is in nanoseconds of CLOCK_MONOTONIC.
+public class AVAudioTime: NSObject, @unchecked Sendable {
+  // Why unchecked: nothing changes after init.
+
+  let time: AudioTime
+
+  init(_ time: AudioTime) { self.time = time }
+
+  public init(sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
+    time = AudioTime(sampleTime: sampleTime, sampleRate: sampleRate)
+  }
+
+  public init(hostTime: UInt64) { time = AudioTime(hostTime: Int64(clamping: hostTime)) }
+
+  public init(hostTime: UInt64, sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
+    time = AudioTime(sampleTime: sampleTime, sampleRate: sampleRate, hostTime: Int64(clamping: hostTime))
+  }
+
+  public var sampleTime: AVAudioFramePosition { time.sampleTime ?? 0 }
+  public var sampleRate: Double { time.sampleRate }
+  public var hostTime: UInt64 { UInt64(clamping: time.hostTime ?? 0) }
+  public var isSampleTimeValid: Bool { time.sampleTime != nil }
+  public var isHostTimeValid: Bool { time.hostTime != nil }
+
+  /// This time with what it lacks, worked out from a moment that is known both ways.
+  public func extrapolateTime(fromAnchor anchor: AVAudioTime) -> AVAudioTime? {
+    time.extrapolated(from: anchor.time).map(AVAudioTime.init)
+  }
+
+  /// Seconds as host time.
+  public static func hostTime(forSeconds seconds: TimeInterval) -> UInt64 { UInt64(max(0, seconds) * 1e9) }
+  /// Host time as seconds.
+  public static func seconds(forHostTime hostTime: UInt64) -> TimeInterval { Double(hostTime) * 1e-9 }
+}

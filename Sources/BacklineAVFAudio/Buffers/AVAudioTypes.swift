@@ -1,0 +1,44 @@
+@_exported import Foundation
+
+/// A number of frames.
+public typealias AVAudioFrameCount = UInt32
+/// A place in a stream of frames.
+public typealias AVAudioFramePosition = Int64
+/// A number of channels.
+public typealias AVAudioChannelCount = UInt32
+/// A bus of a node.
+public typealias AVAudioNodeBus = Int
+/// Called when something has ended.
+public typealias AVAudioNodeCompletionHandler = @Sendable () -> Void
+/// Called with what a tap has heard.
+public typealias AVAudioNodeTapBlock = @Sendable (AVAudioPCMBuffer, AVAudioTime) -> Void
+/// Called when what was scheduled has come to a point.
+public typealias AVAudioPlayerNodeCompletionHandler = @Sendable (AVAudioPlayerNodeCompletionCallbackType) -> Void
+
+/// The kinds of sample.
+public enum AVAudioCommonFormat: UInt, Sendable {
+  case otherFormat = 0
+  case pcmFormatFloat32
+  case pcmFormatFloat64
+  case pcmFormatInt16
+  case pcmFormatInt32
+}
+
+/// Keys of a file's settings.
+public let AVFormatIDKey = "AVFormatIDKey"
+public let AVSampleRateKey = "AVSampleRateKey"
+public let AVNumberOfChannelsKey = "AVNumberOfChannelsKey"
+public let AVLinearPCMBitDepthKey = "AVLinearPCMBitDepthKey"
+public let AVLinearPCMIsBigEndianKey = "AVLinearPCMIsBigEndianKey"
+public let AVLinearPCMIsFloatKey = "AVLinearPCMIsFloatKey"
+public let AVLinearPCMIsNonInterleaved = "AVLinearPCMIsNonInterleaved"
+public let AVAudioFileTypeKey = "AVAudioFileTypeKey"
+/// Linear PCM, `lpcm`.
+public let kAudioFormatLinearPCM: UInt32 = 0x6C70_636D
+/// FLAC, `flac`.
+public let kAudioFormatFLAC: UInt32 = 0x666C_6163
+
+/// The Mac's whole number for success and failure.
+public typealias OSStatus = Int32
+/// Success.
+public let noErr: OSStatus = 0

@@ -1,0 +1,273 @@
+import Backline
+import Foundation
+
+/// How an engine is rendered by its caller.
+public enum AVAudioEngineManualRenderingMode: Int, Sendable {
+  case offline, realtime
+}
+
+/// What became of a request for frames.
+public enum AVAudioEngineManualRenderingStatus: Int, Sendable {
+  case error = -1
+  case success = 0
+  case insufficientDataFromInputNode = 1
+  case cannotDoInCurrentContext = 2
+}
+
+/// Renders in real-time mode into a list of buffers.
+public typealias AVAudioEngineManualRenderingBlock = (
+  _ numberOfFrames: AVAudioFrameCount, _ outputBuffer: UnsafeMutablePointer<AudioBufferList>,
+  _ outError: UnsafeMutablePointer<OSStatus>?
+) -> AVAudioEngineManualRenderingStatus
+
+extension Notification.Name {
+  /// Posted after the engine has stopped since its server changed its rate or went away. Whoever hears of it may do anything to the
+  /// engine, also let it go.
+  public static let AVAudioEngineConfigurationChange = Notification.Name("AVAudioEngineConfigurationChangeNotification")
+}
+
+/// A graph of nodes; see `AudioEngine`, which it is underneath.
+///
+/// Where a method of the older spelling fails that does not throw, its error is kept, and the next `start()` throws it.
+public final class AVAudioEngine: NSObject, @unchecked Sendable {
+  // Why unchecked: the engine underneath is Sendable; the rest is under the lock.
+
+  /// The engine underneath.
+  public let audioEngine: AudioEngine
+  private let lock = NSLock()
+  private var wrappers: [ObjectIdentifier: AVAudioNode] = [:]
+  private var kept: (any Error)?
+
+  /// An engine that will play through JACK, under the program's name.
+  public override convenience init() {
+    self.init(
+      EngineConfiguration(
+        name: String(ProcessInfo.processInfo.processName.prefix(60)).replacingOccurrences(of: ":", with: "_")))
+  }
+
+  /// An engine of the given configuration.
+  public init(_ configuration: EngineConfiguration) {
+    audioEngine = AudioEngine(configuration)
+    super.init()
+    let box = WeakEngine(self)
+    try? audioEngine.observe { event in
+      switch event {
+      case .configurationChanged(cause: "sampleRate", old: _, new: _, epoch: _), .stateChanged(.interrupted):
+        guard let engine = box.engine else { return }
+        NotificationCenter.default.post(name: .AVAudioEngineConfigurationChange, object: engine)
+      default: break
+      }
+    }
+  }
+
+  private final class WeakEngine: @unchecked Sendable {
+    // Why unchecked: a weak reference is read whole.
+    weak var engine: AVAudioEngine?
+    init(_ engine: AVAudioEngine) { self.engine = engine }
+  }
+
+  private func locked<Value>(_ body: () -> Value) -> Value {
+    lock.lock()
+    defer { lock.unlock() }
+    return body()
+  }
+
+  /// Keeps the first error of what could not throw it.
+  func keep(_ error: any Error) { locked { if kept == nil { kept = error } } }
+
+  private func keeping(_ body: () throws -> Void) {
+    do { try body() } catch { keep(error) }
+  }
+
+  // MARK: Nodes
+
+  public func attach(_ node: AVAudioNode) {
+    keeping {
+      try audioEngine.attach(node.node)
+      adopt(node)
+    }
+  }
+
+  public func detach(_ node: AVAudioNode) {
+    audioEngine.detach(node.node)
+    locked { wrappers[ObjectIdentifier(node.node)] = nil }
+    node.owner = nil
+  }
+
+  private func adopt(_ node: AVAudioNode) {
+    locked { wrappers[ObjectIdentifier(node.node)] = node }
+    node.owner = self
+  }
+
+  /// The one wrapper of a node of the engine's own.
+  private func wrapper<Node: AudioNode, Wrapper: AVAudioNode>(_ node: Node, _ make: (Node) -> Wrapper) -> Wrapper {
+    if let present = locked({ wrappers[ObjectIdentifier(node)] }) as? Wrapper { return present }
+    let new = make(node)
+    adopt(new)
+    return new
+  }
+
+  public var attachedNodes: Set<AVAudioNode> {
+    let attached = Set(audioEngine.attachedNodes.map { ObjectIdentifier($0) })
+    return locked { Set(wrappers.filter { attached.contains($0.key) }.values) }
+  }
+
+  public var inputNode: AVAudioInputNode { wrapper(audioEngine.inputNode) { AVAudioInputNode($0) } }
+  public var outputNode: AVAudioOutputNode { wrapper(audioEngine.outputNode) { AVAudioOutputNode($0) } }
+  public var mainMixerNode: AVAudioMixerNode { wrapper(audioEngine.mainMixerNode) { AVAudioMixerNode($0) } }
+
+  // MARK: Connections
+
+  public func connect(_ node1: AVAudioNode, to node2: AVAudioNode, format: AVAudioFormat?) {
+    keeping { try connectNode(node1, to: node2, format: format) }
+  }
+
+  public func connect(
+    _ node1: AVAudioNode, to node2: AVAudioNode, fromBus bus1: AVAudioNodeBus, toBus bus2: AVAudioNodeBus,
+    format: AVAudioFormat?
+  ) {
+    keeping { try connectNode(node1, to: node2, fromBus: bus1, toBus: bus2, format: format) }
+  }
+
+  public func connect(
+    _ sourceNode: AVAudioNode, to destNodes: [AVAudioConnectionPoint], fromBus sourceBus: AVAudioNodeBus,
+    format: AVAudioFormat?
+  ) {
+    keeping { try connectNode(sourceNode, to: destNodes, fromBus: sourceBus, format: format) }
+  }
+
+  public func connectNode(_ node1: AVAudioNode, to node2: AVAudioNode, format: AVAudioFormat?) throws {
+    try audioEngine.connect(node1.node, to: node2.node, format: format?.format)
+  }
+
+  public func connectNode(
+    _ node1: AVAudioNode, to node2: AVAudioNode, fromBus bus1: AVAudioNodeBus, toBus bus2: AVAudioNodeBus,
+    format: AVAudioFormat?
+  ) throws {
+    try audioEngine.connect(node1.node, bus: bus1, to: node2.node, bus: bus2, format: format?.format)
+  }
+
+  public func connectNode(
+    _ sourceNode: AVAudioNode, to destNodes: [AVAudioConnectionPoint], fromBus sourceBus: AVAudioNodeBus,
+    format: AVAudioFormat?
+  ) throws {
+    let points = destNodes.compactMap { point in point.node.map { ConnectionPoint($0.node, bus: point.bus) } }
+    try audioEngine.connect(sourceNode.node, bus: sourceBus, to: points, format: format?.format)
+  }
+
+  public func disconnectNodeInput(_ node: AVAudioNode, bus: AVAudioNodeBus) {
+    try? audioEngine.disconnectInput(of: node.node, bus: bus)
+  }
+
+  public func disconnectNodeInput(_ node: AVAudioNode) { try? audioEngine.disconnectInput(of: node.node) }
+
+  public func disconnectNodeOutput(_ node: AVAudioNode, bus: AVAudioNodeBus) {
+    try? audioEngine.disconnectOutput(of: node.node, bus: bus)
+  }
+
+  public func disconnectNodeOutput(_ node: AVAudioNode) { try? audioEngine.disconnectOutput(of: node.node) }
+
+  public func inputConnectionPoint(for node: AVAudioNode, inputBus bus: AVAudioNodeBus) -> AVAudioConnectionPoint? {
+    audioEngine.inputConnectionPoint(for: node.node, bus: bus).flatMap(point)
+  }
+
+  public func outputConnectionPoints(for node: AVAudioNode, outputBus bus: AVAudioNodeBus) -> [AVAudioConnectionPoint] {
+    audioEngine.outputConnectionPoints(for: node.node, bus: bus).compactMap(point)
+  }
+
+  private func point(_ point: ConnectionPoint) -> AVAudioConnectionPoint? {
+    locked { wrappers[ObjectIdentifier(point.node)] }.map { AVAudioConnectionPoint(node: $0, bus: point.bus) }
+  }
+
+  // MARK: Running
+
+  public func prepare() { audioEngine.prepare() }
+
+  /// Starts the engine; throws what an earlier call could not throw, and else why the engine cannot start.
+  public func start() throws {
+    let error = locked {
+      defer { kept = nil }
+      return kept
+    }
+    if let error { throw error }
+    try audioEngine.start()
+  }
+
+  public func pause() { audioEngine.pause() }
+  public func stop() { audioEngine.stop() }
+  public func reset() { audioEngine.reset() }
+  public var isRunning: Bool { audioEngine.isRunning }
+
+  /// Kept, and without effect: an engine without sound costs next to nothing here.
+  public var isAutoShutdownEnabled: Bool {
+    get { locked { shutsDown } }
+    set { locked { shutsDown = newValue } }
+  }
+  private var shutsDown = false
+
+  // MARK: Manual rendering
+
+  public func enableManualRenderingMode(
+    _ mode: AVAudioEngineManualRenderingMode, format pcmFormat: AVAudioFormat, maximumFrameCount: AVAudioFrameCount
+  ) throws {
+    try audioEngine.enableManualRendering(
+      mode == .offline ? .offline : .realtime, format: pcmFormat.format, maximumFrameCount: Int(maximumFrameCount))
+  }
+
+  public func disableManualRenderingMode() { keeping { try audioEngine.disableManualRendering() } }
+
+  public func renderOffline(
+    _ numberOfFrames: AVAudioFrameCount, to buffer: AVAudioPCMBuffer
+  ) throws -> AVAudioEngineManualRenderingStatus {
+    Self.status(try audioEngine.renderOffline(Int(numberOfFrames), to: buffer.buffer))
+  }
+
+  private static func status(_ status: ManualRenderingStatus) -> AVAudioEngineManualRenderingStatus {
+    switch status {
+    case .success: .success
+    case .insufficientDataFromInputNode: .insufficientDataFromInputNode
+    case .cannotDoInCurrentContext: .cannotDoInCurrentContext
+    case .error: .error
+    }
+  }
+
+  /// Renders in real-time mode; answers `error` where that has not been enabled.
+  public var manualRenderingBlock: AVAudioEngineManualRenderingBlock {
+    let renderer = try? audioEngine.manualRenderer()
+    let channels = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(capacity: 32)
+    let holder = ChannelHolder(channels)
+    return { count, list, error in
+      let buffers = UnsafeMutableAudioBufferListPointer(list)
+      guard let renderer, buffers.count >= renderer.channelCount else {
+        error?.pointee = -50
+        return .error
+      }
+      for channel in 0..<renderer.channelCount {
+        guard let data = buffers[channel].mData, Int(buffers[channel].mDataByteSize) >= Int(count) * 4 else {
+          error?.pointee = -50
+          return .error
+        }
+        (holder.channels + channel).initialize(to: data.assumingMemoryBound(to: Float.self))
+      }
+      error?.pointee = noErr
+      return Self.status(renderer.render(Int(count), to: UnsafePointer(holder.channels)))
+    }
+  }
+
+  private final class ChannelHolder: @unchecked Sendable {
+    // Why unchecked: one thread at a time renders.
+    let channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    init(_ channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>>) { self.channels = channels }
+    deinit { channels.deallocate() }
+  }
+
+  public var isInManualRenderingMode: Bool { audioEngine.manualRenderingMode != nil }
+  public var manualRenderingMode: AVAudioEngineManualRenderingMode {
+    audioEngine.manualRenderingMode == .realtime ? .realtime : .offline
+  }
+  public var manualRenderingFormat: AVAudioFormat { AVAudioFormat(audioEngine.manualRenderingFormat) }
+  public var manualRenderingMaximumFrameCount: AVAudioFrameCount {
+    AVAudioFrameCount(audioEngine.manualRenderingMaximumFrameCount)
+  }
+  public var manualRenderingSampleTime: AVAudioFramePosition { audioEngine.manualRenderingSampleTime }
+}

@@ -1,0 +1,75 @@
+import BacklineDSP
+import BacklineEngine
+import BacklinePresets
+
+/// Changes of a performance as lines of a capture's events: OSC commands, each with its frame and its place in the order of
+/// control, lines of one number being one transaction.
+enum CaptureLine {
+  /// Addresses that only captures have: what a rack does by itself.
+  static let publish = "/capture/publish"
+  static let tidy = "/capture/tidy"
+  static let fadeOut = "/capture/fadeOut"
+  static let load = "/capture/load"
+  static let connect = "/capture/connect"
+
+  /// The lines of a change, without line breaks. `preset` writes a graph beside the events and returns its file's name.
+  static func lines(
+    _ change: RecordedChange, catalog: UnitCatalog, preset: (GraphDescription) -> String
+  ) -> [String] {
+    switch change.kind {
+    case .commands(let commands, let names):
+      return zip(commands, names).map { command, name in
+        let (address, arguments) = words(command, parameter: name, catalog, preset)
+        return line(change, address, arguments)
+      }
+    case .undo: return [line(change, "/graph/undo", [])]
+    case .redo: return [line(change, "/graph/redo", [])]
+    case .tidied(let frame, let ghosts):
+      return [line(change, tidy, [.integer(frame)] + ghosts.map { .integer(Int64($0)) })]
+    case .published(let isAdopted): return [line(change, publish, [.bool(isAdopted)])]
+    case .fadedOut: return [line(change, fadeOut, [])]
+    }
+  }
+
+  private static func line(_ change: RecordedChange, _ address: String, _ arguments: [JSONOutput]) -> String {
+    JSONWriter.write(
+      [
+        "frame": .integer(change.frame), "order": .integer(Int64(change.order)), "address": .string(address),
+        "arguments": .array(arguments),
+      ], style: .compact)
+  }
+
+  private static func words(
+    _ command: Command, parameter: String, _ catalog: UnitCatalog, _ preset: (GraphDescription) -> String
+  ) -> (String, [JSONOutput]) {
+    func text(_ endpoint: Endpoint) -> JSONOutput { .string("\(endpoint)") }
+    switch command {
+    case .add(let kind, let name, let values):
+      let pairs = values.flatMap { index, value -> [JSONOutput] in
+        [.string(catalog[kind]?.parameter(at: index)?.name ?? "?"), .float(value)]
+      }
+      return ("/graph/add", [.string(kind), .string(name)] + pairs)
+    case .remove(let name): return ("/graph/remove", [.string(name)])
+    case .rename(let name, let new): return ("/graph/rename", [.string(name), .string(new)])
+    case .connect(let from, let to, let isFeedback, let map, _):
+      if let map {
+        return (connect, [text(from), text(to), .bool(isFeedback)] + map.map { .integer(Int64($0)) })
+      }
+      return ("/graph/connect", [text(from), text(to)] + (isFeedback ? ["feedback"] : []))
+    case .disconnect(let from, let to): return ("/graph/disconnect", [text(from), text(to)])
+    case .insert(let kind, let name, let from, let to):
+      return ("/graph/insert", [.string(kind), .string(name), text(from), text(to)])
+    case .move(let name, let from, let to): return ("/graph/move", [.string(name), text(from), text(to)])
+    case .replace(let name, let kind): return ("/graph/replace", [.string(name), .string(kind)])
+    // A rack's ports come with its preset; nothing in it sends these, and a replay would refuse them.
+    case .setPorts: return ("/graph/ports", [])
+    case .load(let graph): return (load, [.string(preset(graph))])
+    case .set(let node, _, let value, let ramp):
+      let address = "/node/\(node)/\(parameter)"
+      return ramp.map { (address + "/ramp", [.float(value), .double($0)]) } ?? (address, [.float(value)])
+    case .bypass(let node, let isBypassed): return ("/node/\(node)/bypass", [.integer(isBypassed ? 1 : 0)])
+    case .reset(let node): return ("/node/\(node)/reset", [])
+    case .mute(let isMuted): return ("/mute", [.integer(isMuted ? 1 : 0)])
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import BacklineDSP
+import BacklineEngine
+import BacklineMedia
+import BacklineOffline
+import BacklinePresets
+import BacklineTestSupport
+import CBackline
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BacklineCommand
+
+@Suite("Capture and replay")
+struct CaptureTests {
+  static let isLong = ProcessInfo.processInfo.environment["BACKLINE_LONG_TESTS"] == "1"
+
+  /// A generator of numbers that a test can repeat (Steele, Lea and Flood 2014).
+  private struct Numbers {
+    var state: UInt64
+    mutating func next(_ range: Range<Int>) -> Int {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return range.lowerBound + Int((z ^ (z >> 31)) % UInt64(range.count))
+    }
+  }
+
+  private func edit(_ engine: Engine, _ numbers: inout Numbers, _ made: inout Int) async -> [Command] {
+    let graph = await engine.graph
+    let nodes = graph.nodes
+    let kinds = ["gain", "pan", "equalizer", "mixer", "compressor", "delay", "reverb"]
+    func any<Element>(_ elements: [Element], _ numbers: inout Numbers) -> Element? {
+      elements.isEmpty ? nil : elements[numbers.next(0..<elements.count)]
+    }
+    switch numbers.next(0..<14) {
+    case 0..<5:
+      guard let node = any(nodes, &numbers), let unit = UnitCatalog.standard[node.kind] else { return [] }
+      let index = numbers.next(0..<unit.parameters.count)
+      let parameter = unit.parameters[index]
+      if parameter.isReadOnly { return [] }
+      let value = parameter.denormalized(Float(numbers.next(0..<1000)) / 1000)
+      return [.set(node: node.name, parameter: index, value: value, ramp: numbers.next(0..<3) == 0 ? 0.02 : nil)]
+    case 5: return any(nodes, &numbers).map { [.bypass($0.name, numbers.next(0..<2) == 0)] } ?? []
+    case 6, 7:
+      guard nodes.count < 10, let place = any(graph.connections, &numbers) else { return [] }
+      made += 1
+      return [
+        .insert(kind: kinds[numbers.next(0..<kinds.count)], name: "n\(made)", from: place.from, to: place.to)
+      ]
+    case 8: return nodes.count > 3 ? any(nodes, &numbers).map { [.remove($0.name)] } ?? [] : []
+    case 9:
+      guard let node = any(nodes, &numbers), let place = any(graph.connections, &numbers) else { return [] }
+      return [.move(node.name, from: place.from, to: place.to)]
+    case 10: return any(nodes, &numbers).map { [.replace($0.name, kind: kinds[numbers.next(0..<kinds.count)])] } ?? []
+    case 11:
+      guard let from = any(nodes, &numbers), let to = any(nodes, &numbers) else { return [] }
+      return [.connect(Endpoint(from.name), Endpoint(to.name))]
+    case 12:
+      made += 1
+      return [
+        .add(kind: "gain", name: "n\(made)", values: [(0, -6)]), .connect(Endpoint("input"), Endpoint("n\(made)")),
+        .connect(Endpoint("n\(made)"), Endpoint("output")),
+      ]
+    default:
+      // Something always sounds.
+      return [.disconnect(Endpoint("input"), Endpoint("output")), .connect(Endpoint("input"), Endpoint("output"))]
+    }
+  }
+
+  @Test(
+    "a performance of many edits under changing periods is rendered again to the bit",
+    arguments: isLong ? [1, 2, 3, 4, 5, 6] : [1, 2])
+  func liveEqualsOffline(seed: UInt64) async throws {
+    let folder = RenderFolder()
+    let capture = try CaptureWriter(folder: folder.file("take"), channelCount: 2) { _ in }
+    let engine = Engine()
+    let host = ClosableHost()
+    try await engine.perform([
+      .connect(Endpoint("input"), Endpoint("output")), .add(kind: "delay", name: "d", values: []),
+    ])
+    await engine.record(capture)
+    await engine.start(capture.tapped(host), name: "live")
+    try await waitUntil { host.host.isStarted }
+    var numbers = Numbers(state: seed)
+    var made = 0
+    var live: [Float] = []
+    let rounds = Self.isLong ? 6000 : 1200
+    for round in 0..<rounds {
+      let count = [64, 1, 256, 37, 128, 1000, 0, 16][numbers.next(0..<8)]
+      let frames = live.count / 2
+      let inputs = (0..<2).map { channel in
+        (0..<count).map { index -> Float in
+          let time = Double(frames + index) / 48_000
+          return frames / 24_000 % 3 == 2 ? 0 : Float(0.2 * sin(2 * .pi * (220 + 110 * Double(channel)) * time))
+        }
+      }
+      let out = host.cycle(inputs, frames: count) ?? [[], []]
+      for index in 0..<count { live += [out[0][index], out[1][index]] }
+      for _ in 0..<numbers.next(0..<4) {
+        let commands = await edit(engine, &numbers, &made)
+        if commands.isEmpty { continue }
+        let ahead = numbers.next(0..<6) == 0 ? await engine.currentFrame + Int64(numbers.next(1..<2000)) : nil
+        try? await engine.perform(commands, at: ahead)
+      }
+      switch numbers.next(0..<20) {
+      case 0: try? await engine.undo()
+      case 1: try? await engine.redo()
+      case 2: await engine.flush()
+      case 3: try? await engine.perform(.mute(numbers.next(0..<3) == 0))
+      // The control queue gets a turn of its own now and then, as it does live.
+      case 4 where round % 3 == 0: try await Task.sleep(nanoseconds: 2_000_000)
+      default: break
+      }
+    }
+    await engine.stop()
+    // The host goes on until it is closed, with periods of its own.
+    while let out = host.cycle([[], []], frames: 100) {
+      for index in 0..<100 { live += [out[0][index], out[1][index]] }
+      usleep(1000)
+    }
+    try await waitUntil { await engine.state == .stopped }
+    capture.finish()
+    let taken = try CaptureFolder(folder.file("take"))
+    #expect(taken.isExact)
+    #expect(taken.frames == Int64(live.count / 2))
+    #expect(taken.changes.count > rounds / 2)
+    #expect(live.contains { $0 != 0 })
+    for block in [4096, 61] {
+      let output = FileDestination(
+        path: folder.file("out.w64"), container: .w64, sampleFormat: .float32, replacing: true)
+      var job = try CaptureReplay.job(taken, destination: output)
+      job.blockFrames = block
+      let result = OfflineRenderer(job).runAndWait()
+      guard case .completed = result else {
+        Issue.record("\(result)")
+        return
+      }
+      let again = try folder.read(folder.file("out.w64"))
+      #expect(again.count == live.count)
+      let first = zip(again, live).enumerated().first { $1.0 != $1.1 }?.offset
+      #expect(first == nil, "seed \(seed): differs from frame \((first ?? 0) / 2) of \(live.count / 2) on")
+    }
+  }
+
+  @Test("a rack takes its performance down, and the program renders it again")
+  func program() throws {
+    let folder = RenderFolder()
+    let take = folder.file("take")
+    let runner = try ProcessRunner(
+      try BuiltProgram.backline(),
+      ["run", "clean-channel", "--host", "timer", "--osc-port", "0", "--json", "--capture", take])
+    let ready = try RenderAnswer(try #require(try runner.readLine()))
+    let port = String(try #require(ready["osc"]?.integer))
+    let nodes = try ProcessRunner.run(
+      try BuiltProgram.backline(), ["osc", "--port", port, "/graph/add", "oscillator", "o"])
+    #expect(nodes.status == 0)
+    for _ in 0..<3 {
+      _ = try ProcessRunner.run(try BuiltProgram.backline(), ["osc", "--port", port, "/sync", "1"])
+    }
+    runner.send(SIGINT)
+    #expect(try runner.wait(20).status == 0)
+    let ending = try folder.render("--replay", take, folder.file("out.wav"), "--json")
+    #expect(ending.status == 0, "\(ending.output)")
+    #expect(try RenderAnswer(ending.output)["frames"]?.integer == Int(try CaptureFolder(take).frames))
+    // A folder that holds a capture already is not written over.
+    let again = try ProcessRunner.run(
+      try BuiltProgram.backline(), ["run", "--host", "timer", "--osc-port", "0", "--capture", take])
+    #expect(again.status == 73)
+    #expect(try folder.render("--replay", folder.path, folder.file("x.wav")).status == 66)
+    #expect(try folder.render("--replay", take, "--tail", "1", folder.file("x.wav")).status == 64)
+  }
+}
+
+/// A manual host that renders nothing any more once it is closed, whoever asks.
+private final class ClosableHost: AudioHost {
+  let host = OfflineHost.manual(sampleRate: 48_000)
+  private let isClosed = Mutex(false)
+
+  /// One cycle; `nil` when the host is closed.
+  func cycle(_ inputs: [[Float]], frames: Int) -> [[Float]]? {
+    isClosed.withLock { $0 ? nil : host.cycle(inputs, frames: frames) }
+  }
+
+  func close(completion: @escaping @Sendable (Bool) -> Void) {
+    isClosed.withLock { $0 = true }
+    host.close(completion: completion)
+  }
+
+  func open(
+    _ configuration: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
+    onEvent: @escaping @Sendable (HostEvent) -> Void
+  ) { host.open(configuration, render: render, state: state, onEvent: onEvent) }
+
+  var kind: String { host.kind }
+  func start() { host.start() }
+  func setLatencies(_ latencies: LatencyMap) {}
+  func frame(at nanoseconds: Int64) -> Int64? { nil }
+  var lateCounts: (own: Int, server: Int) { (0, 0) }
+  var isRealtime: Bool { false }
+  var renderedFrames: Int64 { host.renderedFrames }
+}
