@@ -62,4 +62,24 @@ struct UnitRobustnessTests {
       }
     }
   }
+
+  @Test(
+    "an idle unit is silent below -140 dBFS, before and after it has sounded", arguments: [44_100.0, 48_000, 96_000])
+  func noiseFloor(rate: Double) throws {
+    var worst: Float = 0
+    for kind in Self.kinds {
+      let description = try #require(UnitCatalog.standard[kind])
+      let unit = UnitHarness(description, sampleRate: rate)
+      let silence = UnitChecks.silence(for: description, frames: 2048)
+      worst = max(worst, Signals.peak(unit.render(silence, cuts: [512]).flatMap { $0.flatMap { $0 } }))
+      _ = unit.render(noise(description, 2000), frames: 2000, cuts: [512])
+      let tail = Int(unit.tail())
+      if Double(tail) > rate { continue }
+      let rest = unit.render(UnitChecks.silence(for: description, frames: tail + 1024), cuts: [512])
+      worst = max(worst, Signals.peak(rest.flatMap { $0.flatMap { $0.suffix(1024) } }))
+    }
+    let level = worst == 0 ? "none at all" : "\(Measured.text(Measured.decibels(Double(worst)), 1)) dBFS"
+    print("measured: noise floor of idle units \(level) at \(Int(rate)) Hz")
+    #expect(worst < 1e-7)
+  }
 }
