@@ -119,7 +119,4 @@ extension RenderExchange {
       nonFiniteInputs.load(ordering: .relaxed)
     )
   }
-
-  /// Reports that had no room.
-  public var lostReports: Int { droppedReports.load(ordering: .relaxed) }
 }
