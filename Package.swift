@@ -46,6 +46,7 @@ let package = Package(
     systemLibrary("CLiblo", "liblo", "liblo-dev"),
     systemLibrary("CSndFile", "sndfile", "libsndfile1-dev"),
     systemLibrary("CSoxr", "soxr", "libsoxr-dev"),
+    systemLibrary("CRubberBand", "rubberband", "librubberband-dev"),
     systemLibrary("CEBUR128", "libebur128", "libebur128-dev"),
     systemLibrary("CFFTW", "fftw3f", "libfftw3-dev"),
 
@@ -82,6 +83,7 @@ let package = Package(
       name: "Backline",
       dependencies: [
         "BacklineEngine", "BacklineJACK", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CBackline", "CSndFile",
+        "CRubberBand",
       ], swiftSettings: common),
     .target(name: "BacklineAVFAudio", dependencies: ["Backline"], swiftSettings: common),
     example("Tone", "example-tone"),

@@ -298,7 +298,7 @@ public actor Engine {
 
   /// Publishes what has been changed so far, so that what comes now with a frame of its own does not take it along.
   func publishBefore(_ frame: Int64?) {
-    if frame != nil && store.isDirty { flush() }
+    if frame != nil && store.isDirty && hosting.host?.isOffline != true { flush() }
   }
 
   var wantedFrame: Int64?

@@ -103,6 +103,9 @@ extension RenderExchange {
   /// and read then.
   public func wantWake() { isWakeWanted.store(true, ordering: .sequentiallyConsistent) }
 
+  /// Reports that had no room.
+  public var lostReports: Int { droppedReports.load(ordering: .relaxed) }
+
   /// The next frame to be rendered.
   public var currentFrame: Int64 { frame.load(ordering: .acquiring) }
 
@@ -116,7 +119,4 @@ extension RenderExchange {
       nonFiniteInputs.load(ordering: .relaxed)
     )
   }
-
-  /// Reports that had no room.
-  public var lostReports: Int { droppedReports.load(ordering: .relaxed) }
 }

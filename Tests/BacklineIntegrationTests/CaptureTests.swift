@@ -86,7 +86,7 @@ struct CaptureTests {
     var numbers = Numbers(state: seed)
     var made = 0
     var live: [Float] = []
-    let rounds = Self.isLong ? 6000 : 1200
+    let rounds = Self.isLong ? 6000 : 500
     for round in 0..<rounds {
       let count = [64, 1, 256, 37, 128, 1000, 0, 16][numbers.next(0..<8)]
       let frames = live.count / 2
@@ -175,7 +175,7 @@ struct CaptureTests {
 
 /// A manual host that renders nothing any more once it is closed, whoever asks.
 private final class ClosableHost: AudioHost {
-  let host = OfflineHost.manual(sampleRate: 48_000)
+  let host = OfflineHost.manual()
   private let isClosed = Mutex(false)
 
   /// One cycle; `nil` when the host is closed.

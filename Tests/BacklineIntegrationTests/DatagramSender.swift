@@ -7,7 +7,7 @@ final class DatagramSender {
   private let descriptor: Int32
 
   init(port: Int) throws {
-    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     let number = descriptor
     guard LoopbackAddress.with(port: port, { connect(number, $0, $1) }) == 0 else {
       throw CommandError(.unavailable, "no datagrams to port \(port)")

@@ -48,7 +48,7 @@ final class LoopbackSocket: Sendable {
 
   init(isUDP: Bool) throws {
     let type = Int32((isUDP ? SOCK_DGRAM : SOCK_STREAM).rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    descriptor = socket(AF_INET, type, 0)
+    descriptor = socket(AF_INET, type | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let number = descriptor

@@ -45,7 +45,8 @@ final class RunningRack {
 
   /// A connected socket that gives up after ten seconds.
   static func socket(_ type: __socket_type, _ port: UInt16) -> Int32 {
-    let descriptor = Glibc.socket(AF_INET, Int32(type.rawValue), 0)
+    // Not for programs that other tests start meanwhile: they would hold the connection open.
+    let descriptor = Glibc.socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()

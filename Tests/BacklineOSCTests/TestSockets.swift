@@ -11,7 +11,7 @@ final class TestSocket {
 
   /// A UDP or TCP socket that is connected to a port of the loopback address.
   init(_ type: __socket_type, port: UInt16, from localPort: UInt16 = 0) {
-    descriptor = socket(AF_INET, Int32(type.rawValue), 0)
+    descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -193,6 +193,9 @@ private final class BlockMemory {
         var block = RenderBlock(
           frame: frame, frameCount: Int32(count), inputCount: Int32(inputs.count), outputCount: Int32(outputs.count),
           inputs: inputs.baseAddress, outputs: outputs.baseAddress)
+        // What a unit does here is what it may do on a render thread, which RealtimeSanitizer watches.
+        backline_realtime_enter()
+        defer { backline_realtime_exit() }
         if let accumulate = instance.functions.accumulate {
           for bus in 0..<inputs.count {
             block.inputs = inputs.baseAddress.map { $0 + bus }

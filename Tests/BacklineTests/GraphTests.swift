@@ -1,7 +1,8 @@
-import Backline
 import BacklineEngine
 import BacklineTestSupport
 import Testing
+
+@testable import Backline
 
 @Suite("Nodes, connections and formats")
 struct GraphTests {
@@ -183,9 +184,10 @@ struct GraphTests {
     for kind in UnitNode.kinds { #expect(try UnitNode(kind).kind == kind) }
   }
 
-  @Test("an engine may be let go in any state, from any thread")
+  @Test("an engine may be let go in any state, from any thread, and leaves nothing behind")
   func lettingGo() async throws {
     for _ in 0..<20 {
+      weak var kernel: Engine?
       let node = PlayerNode()
       do {
         let engine = AudioEngine(EngineConfiguration(output: .timer()))
@@ -194,8 +196,11 @@ struct GraphTests {
         try engine.start()
         try node.schedule(Sounds.buffer(Sounds.ramp(100)))
         try node.play()
+        try engine.mainMixerNode.installTap(frameCount: 64) { _ in }
+        kernel = engine.engine
       }
       #expect(node.engine == nil && !node.isPlaying)
+      #expect(await Eventually.holds { kernel == nil })
     }
   }
 }

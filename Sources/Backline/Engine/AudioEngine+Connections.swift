@@ -23,14 +23,14 @@ extension AudioEngine {
     _ source: AudioNode, to destination: AudioNode, format: AudioFormat? = nil
   ) throws(AudioError) {
     var bus = 0
-    if let mixer = destination as? MixerNode {
+    if destination.isMixing {
       // What goes there already keeps its place.
-      bus = connectedBus(source, mixer) ?? mixer.nextAvailableInputBus
+      bus = connectedBus(source, destination) ?? nextFreeInput(of: destination)
     }
     try connect(source, bus: 0, to: destination, bus: bus, format: format)
   }
 
-  private func connectedBus(_ source: AudioNode, _ mixer: MixerNode) -> Int? {
+  private func connectedBus(_ source: AudioNode, _ mixer: AudioNode) -> Int? {
     engine.wait { _ in
       graph.connections(from: graph.bus(source, 0)).first { $0.destination.node == ObjectIdentifier(mixer) }?
         .destination.bus
@@ -81,6 +81,7 @@ extension AudioEngine {
       for connection in wanted { try fitSink(connection, engine) }
       try replace(from, by: wanted, engine)
       followLatency(engine)
+      followStretches(engine)
     }
   }
 
@@ -121,7 +122,7 @@ extension AudioEngine {
     let from = sourceChannels ?? source.outputChannels
     let to = destination.node is SinkNode ? format.channelCount : destination.inputChannels
     var parts = AudioGraph.parts(
-      from: from, through: format.channelCount, to: to, isSumming: destination.node is MixerNode)
+      from: from, through: format.channelCount, to: to, isSumming: destination.node.isMixing)
     if parts == nil, destination.node is OutputNode, destination.inputChannels > format.channelCount {
       // An output with more channels is silent in the others.
       parts = AudioGraph.parts(
@@ -172,7 +173,7 @@ extension AudioEngine {
 
   /// The rate that a node that is no source has to give; `nil` while nobody knows.
   private func incomingRate(_ entry: AudioGraph.Entry, _ engine: isolated Engine) -> Double? {
-    if entry.node is MixerNode || entry.node is InputNode { return isRateKnown(engine) ? engine.sampleRate : nil }
+    if entry.node.isMixing || entry.node is InputNode { return isRateKnown(engine) ? engine.sampleRate : nil }
     return graph.connections.first { $0.destination.node == ObjectIdentifier(entry.node) }?.format.sampleRate
   }
 
@@ -185,7 +186,12 @@ extension AudioEngine {
   private func checkDestination(_ connection: AudioGraph.Connection) throws(AudioError) {
     guard let entry = graph.entries[connection.destination.node] else { return }
     let node = entry.node
-    if node is MixerNode || node is OutputNode || node is SinkNode { return }
+    if node is RateNode, let source = graph.entries[connection.source.node]?.node, !(source is PlayerNode) {
+      throw AudioError(
+        .notAllowed,
+        "the \(node.kindName) belongs right behind a player, whose reading it changes: connect a player to it")
+    }
+    if node.isMixing || node is OutputNode || node is SinkNode { return }
     if connection.source.node != connection.destination.node,
       let out = graph.connections.first(where: { $0.source.node == ObjectIdentifier(node) }),
       out.format.sampleRate != connection.format.sampleRate
@@ -239,6 +245,7 @@ extension AudioEngine {
       try perform(gone.map { .disconnect(graph.endpoint($0.source), graph.endpoint($0.destination)) }, engine)
       graph.connections.removeAll { matches($0, bus) }
       followLatency(engine)
+      followStretches(engine)
     }
   }
 
@@ -264,7 +271,7 @@ extension AudioEngine {
     }
   }
 
-  func nextFreeInput(of mixer: MixerNode) -> Int {
+  func nextFreeInput(of mixer: AudioNode) -> Int {
     engine.wait { _ in
       let taken = Set(
         graph.connections.filter { $0.destination.node == ObjectIdentifier(mixer) }.map(\.destination.bus))
@@ -315,15 +322,30 @@ extension AudioEngine {
     engine.wait { _ in graph.connections(from: graph.bus(node, 0)).first?.format }
   }
 
+  // MARK: Speed and pitch
+
+  /// Tells players of the speed and pitch behind them.
+  func followStretches() { engine.wait { followStretches($0) } }
+
+  private func followStretches(_ engine: isolated Engine) {
+    for entry in graph.entries.values {
+      guard let player = entry.node as? PlayerNode, let schedule = player.schedule else { continue }
+      let behind = graph.connections(from: graph.bus(player, 0)).lazy
+        .compactMap { self.graph.entries[$0.destination.node]?.node as? RateNode }.first
+      schedule.setStretch(behind?.stretch)
+    }
+  }
+
   // MARK: Mixing
 
   /// What an input of a mixer has to be set to for the node behind it.
   private func mixingCommands(_ connection: AudioGraph.Connection, ramp: Double?) -> [Command] {
     guard let source = graph.entries[connection.source.node], let mixer = graph.entries[connection.destination.node],
-      mixer.node is MixerNode
+      mixer.node.isMixing
     else { return [] }
     let place = MixingState.Place(mixer: connection.destination.node, bus: connection.destination.bus)
-    let values = source.node.mixing.withLock { $0.values(place) }
+    let values = mixer.node.mixingValues(
+      of: source.node, source.node.mixing.withLock { $0.values(place) }, channelCount: connection.format.channelCount)
     let first = 1 + 2 * connection.destination.bus
     return [
       .set(node: mixer.name, parameter: first, value: values.volume, ramp: ramp),
@@ -331,9 +353,15 @@ extension AudioEngine {
     ]
   }
 
-  func applyMixing(of node: AudioNode) {
+  /// Sets the mixers' inputs that a node goes to.
+  func applyMixing(of node: AudioNode) { applyMixing { $0.source.node == ObjectIdentifier(node) } }
+
+  /// Sets the inputs of a mixer anew.
+  func applyMixing(into mixer: AudioNode) { applyMixing { $0.destination.node == ObjectIdentifier(mixer) } }
+
+  private func applyMixing(_ isMeant: @Sendable (AudioGraph.Connection) -> Bool) {
     try? control { engine throws(AudioError) in
-      let commands = graph.connections.filter { $0.source.node == ObjectIdentifier(node) }
+      let commands = graph.connections.filter(isMeant)
         .flatMap { mixingCommands($0, ramp: nil) }
       try perform(commands, engine)
     }

@@ -107,10 +107,6 @@ extension AudioEngine {
       )
     }
     publishChanges(manual.seenChanges)
-    try couriers.withLock({ $0.reader })?.fillSynchronously()
-    for schedule in schedules {
-      if let failure = schedule.takeFailure() { throw failure }
-    }
     var input: PCMBuffer?
     if let wanted = manual.input, hasInputConnections {
       guard let given = wanted.block(frameCount), given.frameLength >= frameCount,
@@ -118,9 +114,36 @@ extension AudioEngine {
       else { return .insufficientDataFromInputNode }
       input = given
     }
-    let outcome = render(host, frameCount, input, buffer)
-    if outcome == .success { buffer.frameLength = frameCount }
-    return outcome
+    // What is read ahead of players is less than a long request.
+    let isDirect = buffer.format.isStandard && buffer.floatChannelData != nil
+    let planes = isDirect ? buffer : PCMBuffer(format: buffer.format.standard, frameCapacity: max(1, frameCount))
+    guard let planes, let data = planes.floatChannelData else {
+      throw AudioError(.limitReached, "there is no memory to render \(frameCount) frames")
+    }
+    var done = 0
+    repeat {
+      let count = min(Self.sliceFrames, frameCount - done)
+      try readAhead()
+      let outcome = render(host, input, data, channelCount: buffer.format.channelCount, from: done, count: count)
+      if outcome != .success { return outcome }
+      buffer.frameLength = done + count
+      if !isDirect {
+        let channels = (0..<buffer.format.channelCount).map { UnsafePointer(data[$0] + done) }
+        buffer.write(at: done, count: count, from: channels)
+      }
+      done += count
+    } while done < frameCount
+    return .success
+  }
+
+  private static let sliceFrames = 8_192
+
+  /// Reads what players have to play; throws where a source has turned out to be broken.
+  private func readAhead() throws(AudioError) {
+    try couriers.withLock({ $0.reader })?.fillSynchronously()
+    for schedule in schedules {
+      if let failure = schedule.takeFailure() { throw failure }
+    }
   }
 
   /// Has the kernel take what was changed since the last request.
@@ -136,32 +159,18 @@ extension AudioEngine {
     return engine.wait { _ in !graph.connections(from: graph.bus(input, 0)).isEmpty }
   }
 
-  private func render(_ host: OfflineHost, _ frameCount: Int, _ input: PCMBuffer?, _ buffer: PCMBuffer)
-    -> ManualRenderingStatus
-  {
-    let channels = buffer.format.channelCount
-    var outcome = OfflineHost.Outcome.closed
-    withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: 32) { inputs in
-      for channel in 0..<(input?.format.channelCount ?? 0) {
-        if let data = input?.floatChannelData {
-          inputs.initializeElement(at: channel, to: UnsafePointer(data[channel]))
-        }
-      }
-      let inputCount = input?.format.channelCount ?? 0
-      if let data = buffer.floatChannelData, !buffer.format.isInterleaved {
-        outcome = host.render(
-          inputs.baseAddress.map { UnsafePointer($0) }, inputCount: inputCount, data, outputCount: channels,
-          frameCount: frameCount)
-        return
-      }
-      let planes = PCMBuffer(format: buffer.format.standard, frameCapacity: max(1, frameCount))
-      guard let planes, let data = planes.floatChannelData else { return }
-      outcome = host.render(
-        inputs.baseAddress.map { UnsafePointer($0) }, inputCount: inputCount, data, outputCount: channels,
-        frameCount: frameCount)
-      if outcome == .rendered {
-        buffer.frameLength = frameCount
-        buffer.write(at: 0, count: frameCount, from: (0..<channels).map { UnsafePointer(data[$0]) })
+  private func render(
+    _ host: OfflineHost, _ input: PCMBuffer?, _ outputs: UnsafePointer<UnsafeMutablePointer<Float>>, channelCount: Int,
+    from start: Int, count: Int
+  ) -> ManualRenderingStatus {
+    let inputs = (0..<(input?.format.channelCount ?? 0)).compactMap { channel in
+      input?.floatChannelData.map { UnsafePointer($0[channel] + start) }
+    }
+    let moved = (0..<channelCount).map { outputs[$0] + start }
+    let outcome = inputs.withUnsafeBufferPointer { inputs in
+      moved.withUnsafeBufferPointer { moved in
+        host.render(
+          inputs.baseAddress, inputCount: inputs.count, moved.baseAddress, outputCount: channelCount, frameCount: count)
       }
     }
     return outcome == .rendered ? .success : .cannotDoInCurrentContext

@@ -28,10 +28,10 @@ extension AudioEngine {
   }
 
   private func addSchedule(to player: PlayerNode, _ reader: SegmentReader, _ courier: Courier) {
-    let kernel = engine
     let life = life
-    let schedule = PlayerSchedule(courier: courier) {
-      (life.state == .running ? kernel.renderedFrame : nil, life.heardLatency.load(ordering: .relaxed))
+    // Weak, since the kernel keeps the schedule by way of its units.
+    let schedule = PlayerSchedule(courier: courier) { [weak kernel = engine] in
+      (life.state == .running ? kernel?.renderedFrame : nil, life.heardLatency.load(ordering: .relaxed))
     }
     reader.add(schedule)
     player.take(schedule)

@@ -33,6 +33,11 @@ extension AudioEngine {
   /// Throws where there is no server or it refuses (the engine is stopped then; trying again later may help), and where a
   /// connection's rate does not go with the engine's.
   public func start() throws(AudioError) {
+    let result = transition.withLock { _ in Result { () throws(AudioError) in try startHost() } }
+    try result.get()
+  }
+
+  private func startHost() throws(AudioError) {
     if isRunning { return }
     if engine.executor.isCurrent {
       throw AudioError(.notAllowed, "an engine cannot be started from its control queue: start it from another thread")
@@ -108,18 +113,18 @@ extension AudioEngine {
       guard seen.insert(id).inserted, let node = graph.entries[id]?.node else { continue }
       if node.isSource { continue }
       // A mixer converts to the engine's rate, whatever was said of it before that was known.
-      if node is MixerNode || node is InputNode { return false }
+      if node.isMixing || node is InputNode { return false }
       waiting += graph.connections.filter { $0.destination.node == id }.map(\.source.node)
     }
     return true
   }
 
   /// Ends rendering and keeps everything as it is, tails and players included: `start` goes on from there.
-  public func pause() { stopHost() }
+  public func pause() { transition.withLock { _ in stopHost() } }
 
   /// Ends rendering. Units forget past sound; what is scheduled with players, and their positions, stay.
   public func stop() {
-    stopHost()
+    pause()
     try? control { engine throws(AudioError) in
       let units = graph.entries.values.filter { $0.node is UnitNode }
       try perform(units.map { .reset($0.name) }, engine)
@@ -129,7 +134,7 @@ extension AudioEngine {
 
   private func stopHost() {
     couriers.withLock { $0.reader }?.setRunning(false)
-    let life = life
+    if life.state == .stopped { return }
     engine.wait { $0.stop() }
     if !engine.executor.isCurrent { _ = life.wait(5) { $0 == .stopped } }
     for schedule in schedules { schedule.collect() }

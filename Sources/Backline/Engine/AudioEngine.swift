@@ -27,6 +27,8 @@ public final class AudioEngine: Sendable {
   let ends: Mutex<Ends>
   let life: EngineLife
   let manual: Mutex<ManualRendering>
+  /// Taken by whoever starts or stops, one at a time.
+  let transition = Mutex(())
   /// Tells of ends, taps and events; made when they are first wanted.
   let couriers = Mutex<Couriers>(Couriers())
 

@@ -72,7 +72,7 @@ final class AudioGraph: @unchecked Sendable {
   func rate(of entry: Entry) -> Double? {
     let id = ObjectIdentifier(entry.node)
     if let connected = connections.first(where: { $0.source.node == id }) { return connected.format.sampleRate }
-    if entry.node.isSource || entry.node is MixerNode { return nil }
+    if entry.node.isSource || entry.node.isMixing { return nil }
     return connections.first { $0.destination.node == id }?.format.sampleRate
   }
 
@@ -87,7 +87,7 @@ final class AudioGraph: @unchecked Sendable {
   func rate(from id: ObjectIdentifier, _ sampleRate: Double, depth: Int) -> Double {
     guard let node = entries[id]?.node, depth <= connections.count else { return sampleRate }
     if node.isSource { return node.naturalFormat(isInput: false, bus: 0, sampleRate: sampleRate).sampleRate }
-    if node is MixerNode || node is InputNode { return sampleRate }
+    if node.isMixing || node is InputNode { return sampleRate }
     guard let incoming = connections.first(where: { $0.destination.node == id }) else { return sampleRate }
     return incoming.isFixed
       ? incoming.format.sampleRate : rate(from: incoming.source.node, sampleRate, depth: depth + 1)

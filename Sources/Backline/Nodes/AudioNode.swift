@@ -87,6 +87,12 @@ public class AudioNode: @unchecked Sendable {
   /// True where the node's channels follow its connections.
   var hasFreeChannels: Bool { false }
 
+  /// True for mixers, of whatever kind: they take any rate and any number of channels, a source an input.
+  var isMixing: Bool { false }
+
+  /// The volume and pan that an input of this mixer has for a source that is set to `own`.
+  func mixingValues(of source: AudioNode, _ own: MixingState.Values, channelCount: Int) -> MixingState.Values { own }
+
   /// True where the node makes sound of any rate by itself.
   var isSource: Bool { false }
 

@@ -13,6 +13,7 @@ public final class MixerNode: AudioNode, @unchecked Sendable {
   public override var inputCount: Int { Mixer.description.growingInputs ?? 1 }
   public override var outputCount: Int { 1 }
   override var kindName: String { "mixer" }
+  override var isMixing: Bool { true }
 
   override func realization(kind: String, channelCount: Int) -> NodeRealization? { .catalog(Mixer.description) }
   override var initialValues: [(index: Int, value: Float)] { values.all }

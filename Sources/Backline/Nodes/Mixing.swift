@@ -14,6 +14,8 @@ struct MixingState {
 
   /// What holds where nothing else was said.
   var general = Values()
+  /// Where the node is, for an environment.
+  var position = AudioPosition.origin
   var places: [Place: Values] = [:]
 
   func values(_ place: Place) -> Values { places[place] ?? general }
@@ -75,6 +77,16 @@ extension AudioNode {
         state.general.pan = unit(newValue, -1...1)
         for place in state.places.keys { state.places[place]?.pan = state.general.pan }
       }
+      engine?.applyMixing(of: self)
+    }
+  }
+
+  /// Where the node is, for an `EnvironmentNode` that it goes to; the origin at first. Numbers that are none change nothing.
+  public var position3D: AudioPosition {
+    get { mixing.withLock { $0.position } }
+    set {
+      if !newValue.isFinite { return }
+      mixing.withLock { $0.position = newValue }
       engine?.applyMixing(of: self)
     }
   }

@@ -14,12 +14,16 @@ final class PlayerUnitMemory: @unchecked Sendable {
   /// The unit's state, for as long as it is in the graph: to be run by hand while nothing renders.
   var unit: UnsafeMutableRawPointer?
 
-  init(sampleRate: Double, channelCount: Int, wakeDescriptor: Int32) {
+  /// Whom the unit wakes; it has to be there for as long as the unit is.
+  private let courier: Courier
+
+  init(sampleRate: Double, channelCount: Int, courier: Courier) {
+    self.courier = courier
     self.sampleRate = sampleRate
     self.channelCount = channelCount
     link = .allocate(capacity: 1)
     link.initialize(to: SegmentLink())
-    link.pointee.wakeDescriptor.store(wakeDescriptor, ordering: .relaxed)
+    link.pointee.wakeDescriptor.store(courier.wakeDescriptor, ordering: .relaxed)
   }
 
   deinit {

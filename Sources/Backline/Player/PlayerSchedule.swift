@@ -24,6 +24,8 @@ final class PlayerSchedule: @unchecked Sendable {
     /// Told on the courier's thread, in order.
     var ended: [(sound: ScheduledSound, end: PlaybackEnd)] = []
     var failure: AudioError?
+    /// The speed and pitch behind the player.
+    var stretch: PlaybackStretch?
     /// A look at what is leaving has been planned.
     var isLooking = false
   }
@@ -48,7 +50,7 @@ final class PlayerSchedule: @unchecked Sendable {
   func makeUnit(_ format: UnitFormat, channelCount: Int) -> UnitInstance {
     collect()
     let memory = PlayerUnitMemory(
-      sampleRate: format.sampleRate, channelCount: channelCount, wakeDescriptor: courier.wakeDescriptor)
+      sampleRate: format.sampleRate, channelCount: channelCount, courier: courier)
     var time = (playerFrame: Int64(0), position: Int64(0), isRunning: false)
     state.withLock { state in
       if let old = state.memory {
@@ -145,6 +147,15 @@ final class PlayerSchedule: @unchecked Sendable {
     collect()
   }
 
+  /// Plays at another speed or pitch from what is read next on; `nil` for as it is. What has been sent before a first one is
+  /// played as it is.
+  func setStretch(_ stretch: PlaybackStretch?) {
+    state.withLock { state in
+      state.stretch = stretch
+      for sound in state.sounds { sound.feed?.setStretch(stretch ?? PlaybackStretch()) }
+    }
+  }
+
   private func command(_ command: SegmentCommand, _ state: inout State) {
     _ = state.memory?.link.pointee.commands.push(command)
   }
@@ -155,7 +166,8 @@ final class PlayerSchedule: @unchecked Sendable {
     for sound in state.sounds where !sound.isSent {
       if memory.sounds.count >= SegmentLink.mostSegments { return }
       do throws(AudioError) {
-        let feed = try SegmentFeed(sound, sampleRate: memory.sampleRate, channelCount: memory.channelCount)
+        let feed = try SegmentFeed(
+          sound, sampleRate: memory.sampleRate, channelCount: memory.channelCount, stretch: state.stretch)
         guard memory.link.pointee.commands.push(SegmentCommand(.schedule, segment: feed.segment)) else { return }
         sound.feed = feed
         sound.isSent = true

@@ -14,6 +14,33 @@ final class SegmentFeed: @unchecked Sendable {
   private let sourceChannels: Int
   private let source: Source
   private var piece: [Float] = []
+  private let stretching: Stretching?
+
+  /// What reading at another speed keeps.
+  private final class Stretching {
+    let stretcher: TimeStretcher
+    let wanted: Mutex<PlaybackStretch>
+    /// The frames of the source, and how many of them have been read.
+    let frameCount: Int
+    let isLooping: Bool
+    var position: Int
+    var hasEnded = false
+    let input: UnsafeMutablePointer<Float>
+
+    init(
+      _ stretcher: TimeStretcher, _ stretch: PlaybackStretch, frameCount: Int, position: Int, isLooping: Bool,
+      channelCount: Int
+    ) {
+      self.stretcher = stretcher
+      wanted = Mutex(stretch)
+      self.frameCount = frameCount
+      self.position = position
+      self.isLooping = isLooping
+      input = .allocate(capacity: stretcher.longestPiece * channelCount)
+    }
+
+    deinit { input.deallocate() }
+  }
 
   private enum Source {
     /// All of it, planar, at the engine's rate.
@@ -22,7 +49,9 @@ final class SegmentFeed: @unchecked Sendable {
   }
 
   /// Makes the segment of a sound for an engine's rate and a player's channels, going on where it was.
-  init(_ sound: ScheduledSound, sampleRate: Double, channelCount: Int) throws(AudioError) {
+  init(
+    _ sound: ScheduledSound, sampleRate: Double, channelCount: Int, stretch: PlaybackStretch? = nil
+  ) throws(AudioError) {
     let format = sound.sourceFormat
     self.channelCount = channelCount
     let from = Int(format.sampleRate), to = Int(sampleRate)
@@ -54,6 +83,19 @@ final class SegmentFeed: @unchecked Sendable {
     }
     let played = RateConverter.convertedLength(of: sound.playedBefore, from: from, to: to)
     segment = .allocate(capacity: 1)
+    if let stretch,
+      let stretcher = TimeStretcher(sampleRate: sampleRate, channelCount: channelCount, stretch)
+    {
+      stretching = Stretching(
+        stretcher, stretch, frameCount: Int(clamping: frameCount), position: Int(played),
+        isLooping: sound.options.contains(.loops), channelCount: channelCount)
+      segment.initialize(
+        to: SoundSegment(
+          openEnded: sound.id, channelCount: channelCount, capacity: 2 * Self.pieceFrames, entry: sound.entry,
+          startFrame: sound.playedBefore > 0 ? nil : sound.startFrame))
+      return
+    }
+    stretching = nil
     segment.initialize(
       to: SoundSegment(
         id: sound.id, channelCount: channelCount, frameCount: Int(clamping: frameCount),
@@ -110,10 +152,19 @@ final class SegmentFeed: @unchecked Sendable {
 
   /// The frames played so far, at the source's rate; of a loop, those of the present pass.
   func played(of sound: ScheduledSound, sampleRate: Double) -> Int64 {
+    if let stretching {
+      // What has been read and not been played lies between the two.
+      let ahead = Int(Double(framesAhead) * stretching.wanted.withLock { $0.rate })
+      return RateConverter.convertedLength(
+        of: Int64(max(0, stretching.position - ahead)), from: Int(sampleRate), to: Int(sound.sourceFormat.sampleRate))
+    }
     let consumed = segment.pointee.consumed.load(ordering: .acquiring) % segment.pointee.frameCount
     return RateConverter.convertedLength(
       of: Int64(consumed), from: Int(sampleRate), to: Int(sound.sourceFormat.sampleRate))
   }
+
+  /// Has what is read from now on played at another speed or pitch, where it can be.
+  func setStretch(_ stretch: PlaybackStretch) { stretching?.wanted.withLock { $0 = stretch } }
 
   /// True when all that will ever be read has been.
   var isComplete: Bool { segment.pointee.isComplete.load(ordering: .acquiring) }
@@ -126,6 +177,7 @@ final class SegmentFeed: @unchecked Sendable {
   /// The frames that are still to be played, read or not.
   var framesLeft: Int {
     if segment.pointee.isLooping { return .max }
+    if segment.pointee.isOpenEnded { return isComplete ? framesAhead : .max }
     return segment.pointee.frameCount - segment.pointee.consumed.load(ordering: .acquiring)
   }
 
@@ -139,7 +191,15 @@ final class SegmentFeed: @unchecked Sendable {
       if count == 0 || isFull { return .success(false) }
       let written = segment.pointee.written.load(ordering: .relaxed)
       do throws(AudioError) {
-        let read = try fill(at, count, from: written % segment.pointee.frameCount)
+        if let stretching {
+          let made = try fill(at, count, stretching)
+          segment.pointee.advance(by: made)
+          if made == 0 { segment.pointee.finish() }
+          return .success(made > 0)
+        }
+        let most = min(count, segment.pointee.frameCount - written % segment.pointee.frameCount)
+        let read = try fill(
+          segment.pointee.samples + at, segment.pointee.capacity, most, from: written % segment.pointee.frameCount)
         segment.pointee.advance(by: read)
         if read == 0 { segment.pointee.breakOff() }
         return .success(read > 0)
@@ -151,12 +211,35 @@ final class SegmentFeed: @unchecked Sendable {
     return try result.get()
   }
 
-  private func fill(_ at: Int, _ count: Int, from position: Int) throws(AudioError) -> Int {
-    let count = min(count, segment.pointee.frameCount - position)
+  /// Writes frames at another speed; 0 where all of the source has been given.
+  private func fill(_ at: Int, _ count: Int, _ stretching: Stretching) throws(AudioError) -> Int {
+    stretching.stretcher.change(to: stretching.wanted.withLock { $0 })
+    let planes = (0..<channelCount).map { segment.pointee.samples + $0 * segment.pointee.capacity + at }
+    while true {
+      let made = stretching.stretcher.read(into: planes, count: count)
+      if made > 0 || stretching.hasEnded { return made }
+      let place = stretching.position % stretching.frameCount
+      let stride = stretching.stretcher.longestPiece
+      var read = 0
+      if stretching.isLooping || stretching.position < stretching.frameCount {
+        read = try fill(stretching.input, stride, min(stride, stretching.frameCount - place), from: place)
+        stretching.position += read
+      }
+      stretching.hasEnded = read == 0 || (!stretching.isLooping && stretching.position >= stretching.frameCount)
+      stretching.stretcher.write(
+        (0..<channelCount).map { UnsafePointer(stretching.input + $0 * stride) }, count: read,
+        isFinal: stretching.hasEnded)
+    }
+  }
+
+  /// Writes `count` frames of the source from `position` on, a channel each `stride` samples; how many there were.
+  private func fill(
+    _ target: UnsafeMutablePointer<Float>, _ stride: Int, _ count: Int, from position: Int
+  ) throws(AudioError) -> Int {
     switch source {
     case .memory(let planes):
       for channel in 0..<channelCount {
-        put(count, channel, at) { frame, channel in planes[channel][position + frame] }
+        put(count, channel, target + channel * stride) { frame, channel in planes[channel][position + frame] }
       }
       return count
     case .file(let file, let converted, let start):
@@ -172,7 +255,7 @@ final class SegmentFeed: @unchecked Sendable {
       let channels = sourceChannels
       for channel in 0..<channelCount {
         piece.withUnsafeBufferPointer { piece in
-          put(read, channel, at) { frame, channel in piece[frame * channels + channel] }
+          put(read, channel, target + channel * stride) { frame, channel in piece[frame * channels + channel] }
         }
       }
       return read
@@ -180,8 +263,10 @@ final class SegmentFeed: @unchecked Sendable {
   }
 
   /// Writes one channel of the segment, by R8 where the source has another number.
-  private func put(_ count: Int, _ channel: Int, _ at: Int, _ sample: (_ frame: Int, _ channel: Int) -> Float) {
-    let target = segment.pointee.samples + channel * segment.pointee.capacity + at
+  private func put(
+    _ count: Int, _ channel: Int, _ target: UnsafeMutablePointer<Float>,
+    _ sample: (_ frame: Int, _ channel: Int) -> Float
+  ) {
     if sourceChannels == channelCount {
       for frame in 0..<count { target[frame] = sample(frame, channel) }
     } else if sourceChannels == 1 {

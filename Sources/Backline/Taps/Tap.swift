@@ -11,10 +11,16 @@ final class Tap: @unchecked Sendable {
   final class Memory: @unchecked Sendable {
     let link: UnsafeMutablePointer<TapLink>
 
-    init(channelCount: Int, blockFrames: Int, sampleRate: Double, signal: UnsafeMutablePointer<WakeSignal>) {
+    /// Whom the unit wakes; it has to be there for as long as the unit is.
+    private let courier: Courier
+
+    init(channelCount: Int, blockFrames: Int, sampleRate: Double, courier: Courier) {
+      self.courier = courier
       link = .allocate(capacity: 1)
       link.initialize(
-        to: TapLink(channelCount: channelCount, blockFrames: blockFrames, sampleRate: sampleRate, signal: signal))
+        to: TapLink(
+          channelCount: channelCount, blockFrames: blockFrames, sampleRate: sampleRate,
+          signal: courier.signal))
     }
 
     deinit {
@@ -53,7 +59,7 @@ final class Tap: @unchecked Sendable {
   /// A unit that listens for this tap. Control queue.
   func makeUnit(_ format: UnitFormat) -> UnitInstance {
     let memory = Memory(
-      channelCount: channelCount, blockFrames: frameCount, sampleRate: format.sampleRate, signal: courier.signal)
+      channelCount: channelCount, blockFrames: frameCount, sampleRate: format.sampleRate, courier: courier)
     let sequence = state.withLock { state in
       // The memory before stays until what is in it has been told.
       state.memories.append(memory)

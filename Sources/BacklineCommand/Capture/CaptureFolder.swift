@@ -14,6 +14,8 @@ struct CaptureFolder: Sendable {
     let order: Int
     /// The place of its first line: the order in which the render thread took the changes.
     let line: Int
+    /// True for what went to the render thread by itself, false for what went with a plan.
+    let isQueued: Bool
     var messages: [OSCMessage]
   }
 
@@ -58,7 +60,8 @@ struct CaptureFolder: Sendable {
     for event in try EventFile.events(path, sampleRate: 1, isCapture: true) {
       let order = event.order
       if changes[order] == nil {
-        changes[order] = Change(frame: event.frame, order: order, line: event.line, messages: [])
+        changes[order] = Change(
+          frame: event.frame, order: order, line: event.line, isQueued: event.isQueued, messages: [])
       }
       changes[order]?.messages.append(event.message)
     }

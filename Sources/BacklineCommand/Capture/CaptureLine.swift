@@ -32,11 +32,12 @@ enum CaptureLine {
   }
 
   private static func line(_ change: RecordedChange, _ address: String, _ arguments: [JSONOutput]) -> String {
-    JSONWriter.write(
-      [
-        "frame": .integer(change.frame), "order": .integer(Int64(change.order)), "address": .string(address),
-        "arguments": .array(arguments),
-      ], style: .compact)
+    var members: [JSONOutput.Member] = [
+      .init("frame", .integer(change.frame)), .init("order", .integer(Int64(change.order))),
+      .init("address", .string(address)), .init("arguments", .array(arguments)),
+    ]
+    if change.isQueued { members.append(.init("queued", true)) }
+    return JSONWriter.write(.object(members), style: .compact)
   }
 
   private static func words(
@@ -51,18 +52,23 @@ enum CaptureLine {
       return ("/graph/add", [.string(kind), .string(name)] + pairs)
     case .remove(let name): return ("/graph/remove", [.string(name)])
     case .rename(let name, let new): return ("/graph/rename", [.string(name), .string(new)])
-    case .connect(let from, let to, let isFeedback, let map, _):
-      if let map {
-        return (connect, [text(from), text(to), .bool(isFeedback)] + map.map { .integer(Int64($0)) })
+    case .connect(let from, let to, let isFeedback, let map, let parts):
+      let ends = [text(from), text(to)]
+      if let map { return (connect, ends + [.bool(isFeedback), "map"] + map.map { .integer(Int64($0)) }) }
+      if let parts {
+        let numbers = parts.flatMap { part -> [JSONOutput] in
+          [.integer(Int64(part.source)), .integer(Int64(part.destination)), .float(part.gain)]
+        }
+        return (connect, ends + [.bool(isFeedback), "parts"] + numbers)
       }
-      return ("/graph/connect", [text(from), text(to)] + (isFeedback ? ["feedback"] : []))
+      return ("/graph/connect", ends + (isFeedback ? ["feedback"] : []))
     case .disconnect(let from, let to): return ("/graph/disconnect", [text(from), text(to)])
     case .insert(let kind, let name, let from, let to):
       return ("/graph/insert", [.string(kind), .string(name), text(from), text(to)])
     case .move(let name, let from, let to): return ("/graph/move", [.string(name), text(from), text(to)])
     case .replace(let name, let kind): return ("/graph/replace", [.string(name), .string(kind)])
-    // A rack's ports come with its preset; nothing in it sends these, and a replay would refuse them.
-    case .setPorts: return ("/graph/ports", [])
+    // A capture ends with it.
+    case .setPorts: return ("/capture/ports", [])
     case .load(let graph): return (load, [.string(preset(graph))])
     case .set(let node, _, let value, let ramp):
       let address = "/node/\(node)/\(parameter)"

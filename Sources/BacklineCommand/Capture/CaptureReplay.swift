@@ -68,7 +68,7 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
       if !isNew, change.isAdoptedPlan, let last = steps.last {
         isNew = last.changes.contains { earlier in
           earlier.isAdoptedPlan
-            || (earlier.isEvent && earlier.frame == frame && earlier.line < change.line && change.frame == frame)
+            || (earlier.isQueued && earlier.frame == frame && earlier.line < change.line && change.frame == frame)
         }
       }
       if isNew {
@@ -85,7 +85,7 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     next += 1
     for change in step.changes {
       do throws(EngineError) {
-        try perform(change, engine, at: change.frame > frame ? change.frame : nil)
+        try perform(change, engine, at: change.isQueued || change.isLate(at: frame) ? change.frame : nil)
       } catch {
         throw OfflineError(.badData, "\(folder.path)/events.jsonl:\(change.line): \(error.message)")
       }
@@ -122,12 +122,20 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     if message.address == CaptureLine.load, let name = texts.first, !name.contains("/") {
       return .load(try PresetFile.load("\(folder.path)/\(name)", catalog: catalog).graph(catalog: catalog))
     }
-    guard message.address == CaptureLine.connect, texts.count >= 3 else {
+    guard message.address == CaptureLine.connect, texts.count >= 4 else {
       throw EngineError(.unknownAddress, "'\(message.address)' cannot be read")
     }
-    return .connect(
-      try Endpoint(parsing: texts[0]), try Endpoint(parsing: texts[1]), isFeedback: message.arguments[2] == .true,
-      map: message.arguments.dropFirst(3).compactMap(\.wholeNumber).map { Int($0) })
+    let (from, to) = (try Endpoint(parsing: texts[0]), try Endpoint(parsing: texts[1]))
+    let isFeedback = message.arguments[2] == .true
+    let numbers = message.arguments.dropFirst(4).compactMap(\.realNumber)
+    guard numbers.allSatisfy({ $0.magnitude < 1e6 }) else {
+      throw EngineError(.outOfRange, "'\(message.address)' cannot be read")
+    }
+    if texts[3] == "map" { return .connect(from, to, isFeedback: isFeedback, map: numbers.map { Int($0) }) }
+    let parts = stride(from: 0, to: numbers.count - 2, by: 3).map { index in
+      ChannelPart(Int(numbers[index]), Int(numbers[index + 1]), Float(numbers[index + 2]))
+    }
+    return .connect(from, to, isFeedback: isFeedback, parts: parts)
   }
 }
 
@@ -137,11 +145,15 @@ extension CaptureFolder.Change {
   /// A plan that the render thread took, not one that a newer one replaced.
   var isAdoptedPlan: Bool { address == CaptureLine.publish && messages.first?.arguments.first == .true }
 
-  /// A value that went by itself.
-  var isEvent: Bool { address.hasPrefix("/node/") || address == "/mute" || address == CaptureLine.fadeOut }
+  /// Something that changes the graph, and is done for its frame where that is still to come at `frame`.
+  ///
+  /// A value that went with a plan has no frame of its own.
+  func isLate(at frame: Int64) -> Bool {
+    self.frame > frame && !address.hasPrefix("/node/") && address != "/mute"
+  }
 
-  /// Something that may have gone with a plan.
-  var isStructural: Bool { !isEvent && address != CaptureLine.tidy }
+  /// Something that went with a plan.
+  var isStructural: Bool { !isQueued && address != CaptureLine.tidy }
 }
 
 extension OSCArgument {
@@ -151,5 +163,10 @@ extension OSCArgument {
     case .int64(let value): value
     default: nil
     }
+  }
+
+  fileprivate var realNumber: Double? {
+    if case .double(let value) = self { return value }
+    return wholeNumber.map { Double($0) }
   }
 }

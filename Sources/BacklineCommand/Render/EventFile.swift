@@ -31,6 +31,8 @@ struct EventFile: Sendable {
     let line: Int
     /// The order of control, in captures.
     let order: Int
+    /// True for what went to the render thread by itself, in captures.
+    let isQueued: Bool
   }
 
   init(path: String, sampleRate: Int) throws(OfflineError) {
@@ -97,7 +99,7 @@ struct EventFile: Sendable {
       throw EventProblem("\(error)")
     }
     guard let members = value.object else { throw EventProblem("an event is an object, not \(value.typeName)") }
-    let names = ["frame", "seconds", "address", "arguments"] + (isCapture ? ["order"] : [])
+    let names = ["frame", "seconds", "address", "arguments"] + (isCapture ? ["order", "queued"] : [])
     for member in members where !names.contains(member.name) {
       let near = Suggestion.sentence(for: member.name, among: names)
       throw EventProblem("an event has no '\(member.name)'\(near)")
@@ -113,7 +115,8 @@ struct EventFile: Sendable {
     let order = value["order"]?.integer ?? 0
     if isCapture && (value["order"] == nil || order < 0) { throw EventProblem("an event of a capture needs its order") }
     return Event(
-      frame: try frame(value, sampleRate), message: OSCMessage(address, arguments), line: line, order: order)
+      frame: try frame(value, sampleRate), message: OSCMessage(address, arguments), line: line, order: order,
+      isQueued: value["queued"]?.bool ?? false)
   }
 
   private static func frame(_ value: JSONValue, _ sampleRate: Int) throws(EventProblem) -> Int64 {

@@ -226,7 +226,7 @@ struct SegmentTransport {
       let length = play(segment, channels, channelCount, at: at, limit: limit(count &- at, now))
       if length == 0 {
         if isBrokenOff(segment) {
-          finish(.brokenOff, at: frame &+ Int64(at))
+          finish(segment.pointee.earlyEnd, at: frame &+ Int64(at))
           continue
         }
         // Nothing there: the rest of the block is silent.
@@ -351,7 +351,7 @@ struct SegmentTransport {
     {
       return finish(.interrupted, at: frame)
     }
-    if isBrokenOff(segment) { finish(.brokenOff, at: frame) }
+    if isBrokenOff(segment) { finish(segment.pointee.earlyEnd, at: frame) }
   }
 
   /// True when no more sound will come.

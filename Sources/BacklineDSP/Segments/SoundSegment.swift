@@ -19,6 +19,10 @@ public struct SoundSegment: ~Copyable {
   public let capacity: Int
   /// Repeated until something ends it.
   public let isLooping: Bool
+  /// True where the length shows only when all has been read.
+  public let isOpenEnded: Bool
+  /// Set where reading has failed.
+  let hasFailed = Atomic<Bool>(false)
   /// What it does to pieces before it.
   let entry: Entry
   /// The player's frame to start at; the least number for right after the piece before.
@@ -71,6 +75,7 @@ public struct SoundSegment: ~Copyable {
   ) {
     self.id = id
     self.channelCount = channelCount
+    isOpenEnded = false
     self.frameCount = max(1, frameCount)
     self.isLooping = isLooping
     self.entry = entry
@@ -80,6 +85,23 @@ public struct SoundSegment: ~Copyable {
     // A whole piece is read from its first frame on, wherever it starts to play.
     written = Atomic(capacity == self.frameCount ? 0 : offset)
     consumed = Atomic(offset)
+  }
+
+  /// A piece whose length shows only when all has been read, with a ring of `capacity` frames.
+  public init(
+    openEnded id: Int, channelCount: Int, capacity: Int, entry: Entry = .waits, startFrame: Int64? = nil
+  ) {
+    self.id = id
+    self.channelCount = channelCount
+    isOpenEnded = true
+    frameCount = Int.max / 4
+    isLooping = false
+    self.entry = entry
+    self.startFrame = startFrame ?? .min
+    self.capacity = capacity
+    samples = .allocate(capacity: capacity * channelCount)
+    written = Atomic(0)
+    consumed = Atomic(0)
   }
 
   deinit { samples.deallocate() }
@@ -126,5 +148,16 @@ public struct SoundSegment: ~Copyable {
   }
 
   /// Tells that reading has failed: what is there is played, and then the piece ends.
-  public func breakOff() { isComplete.store(true, ordering: .releasing) }
+  public func breakOff() {
+    hasFailed.store(true, ordering: .relaxed)
+    isComplete.store(true, ordering: .releasing)
+  }
+
+  /// Tells that all of an open-ended piece has been written.
+  public func finish() { isComplete.store(true, ordering: .releasing) }
+
+  /// How a piece has ended of which all that is there has been played.
+  var earlyEnd: SegmentReport.End {
+    @_noLocks get { isOpenEnded && !hasFailed.load(ordering: .relaxed) ? .played : .brokenOff }
+  }
 }

@@ -19,6 +19,8 @@ public struct RecordedChange: Sendable {
   /// The frame at which the render thread took it.
   public let frame: Int64
   public let kind: Kind
+  /// True for what went to the render thread by itself, false for what went with a plan or not at all.
+  public let isQueued: Bool
 }
 
 /// Who takes a performance down. Called on the control queue.
@@ -79,7 +81,8 @@ final class ChangeLog {
     switch way {
     case .plan: pending.append(Pending(order: order, kind: kind, wait: .nextPlan))
     case .queue(let id): pending.append(Pending(order: order, kind: kind, wait: .event(id)))
-    case .none: observer.performanceChanged(RecordedChange(order: order, frame: now, kind: kind))
+    case .none:
+      observer.performanceChanged(RecordedChange(order: order, frame: now, kind: kind, isQueued: false))
     }
   }
 
@@ -102,7 +105,7 @@ final class ChangeLog {
       guard case .plan(let own) = item.wait, own <= serial else { return false }
       var kind = item.kind
       if case .published = kind { kind = .published(isAdopted: own == serial) }
-      observer.performanceChanged(RecordedChange(order: item.order, frame: frame, kind: kind))
+      observer.performanceChanged(RecordedChange(order: item.order, frame: frame, kind: kind, isQueued: false))
       return true
     }
   }
@@ -115,7 +118,7 @@ final class ChangeLog {
       })
     else { return }
     let item = pending.remove(at: index)
-    observer.performanceChanged(RecordedChange(order: item.order, frame: frame, kind: item.kind))
+    observer.performanceChanged(RecordedChange(order: item.order, frame: frame, kind: item.kind, isQueued: true))
   }
 
   /// Something cannot be taken down as it was.

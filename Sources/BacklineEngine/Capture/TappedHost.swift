@@ -52,8 +52,8 @@ public final class TappedHost: AudioHost, @unchecked Sendable {
   public var load: (mean: Float, largest: Float) { host.load }
   public var isRealtime: Bool { host.isRealtime }
   public var isOffline: Bool { host.isOffline }
-  public var renderedFrames: Int64 { host.renderedFrames }
   public var fades: Bool { host.fades }
+  public var renderedFrames: Int64 { host.renderedFrames }
 }
 
 /// What the render thread does beside rendering, and the ring that it fills.
