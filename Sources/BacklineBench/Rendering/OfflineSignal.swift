@@ -44,7 +44,7 @@ enum OfflineSignal {
     // 4 s of a sweep from 20 Hz to 20 kHz, the right side 7 ms later, or backwards in every other block.
     let count = 4 * sampleRate
     let sweep = (0..<count).map { frame -> Float in
-      let time = Double(frame) / Double(sampleRate), rate = log(1000.0)
+      let time = Double(frame) / Double(sampleRate), rate: Double = log(1000)
       return Float(0.4 * sin(2 * .pi * 20 * 4 / rate * (exp(time / 4 * rate) - 1)))
     }
     for frame in 0..<count {
