@@ -8,7 +8,7 @@ extension Engine {
     case .add(let kind, let name, let values):
       var specification = NodeSpecification(name: name, kind: kind, values: [])
       guard let description = unit(kind) else { throw unknownKind(kind) }
-      specification.values = description.parameters.map(\.defaultValue)
+      specification.values = initialValues(description)
       for (index, value) in values { try change(&specification.values, index, value, description) }
       try edit(.add(specification), &transaction)
       transaction.changes.append((.added, name))
@@ -103,7 +103,7 @@ extension Engine {
     let old = try connection(from, to)
     try checkPassage(description, from: old.edge, to: old.edge)
     let isDetour = isInPlan(old.edge)
-    let values = description.parameters.map(\.defaultValue)
+    let values = initialValues(description)
     try edit(.disconnect(old.specification), &transaction)
     try edit(.add(NodeSpecification(name: name, kind: kind, values: values)), &transaction)
     try edit(
@@ -212,7 +212,7 @@ extension Engine {
         isSumming: store.topology.nodes[Int(edge.target)].isStreaming, "'\(store.name(edge.target))'")
     }
     let connections = Set(incoming + outgoing).sorted().map { store.specification($0, map: maps[$0]) }
-    let values = description.parameters.map(\.defaultValue)
+    let values = initialValues(description)
     try edit(.remove(name), &transaction)
     try edit(.add(NodeSpecification(name: name, kind: kind, values: values)), &transaction)
     for connection in connections { try edit(.connect(connection), &transaction) }

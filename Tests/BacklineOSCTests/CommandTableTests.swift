@@ -66,6 +66,21 @@ struct CommandTableTests {
     #expect(bench.status("refusedEvents") == 0)
   }
 
+  @Test("the tempo is that of every unit that follows one, of those there are and those to come")
+  func tempo() throws {
+    let bench = try CommandBench(isRunning: true)
+    defer { bench.end() }
+    let client = bench.udp()
+    _ = client.ask("/graph/add", "tremolo", "t")
+    _ = client.ask("/graph/add", "gain", "g")
+    #expect(client.ask("/tempo", 90) == .reply("/tempo", .double(90)))
+    #expect(bench.value("t", "tempo") == 90)
+    _ = client.ask("/graph/add", "chorus", "c")
+    #expect(bench.value("c", "tempo") == 90)
+    _ = client.ask("/graph/add", "delay", "d", "tempo", 70)
+    #expect(bench.value("d", "tempo") == 70)
+  }
+
   @Test("the log tells states with their causes, frames and ages, newest last, as many as were asked for")
   func log() throws {
     let bench = try CommandBench(isRunning: true)

@@ -1,3 +1,4 @@
+import BacklineDSP
 import BacklineEngine
 import CBackline
 
@@ -114,6 +115,7 @@ extension CommandRouter {
         // A controller that sends back what it was told must not set a tempo back that has moved on.
         if !self.subscriptions.isEcho(request.arguments, at: "/tempo", from: peer) {
           self.tempo.set(beats)
+          self.followTempo()
           self.subscriptions.changed("/tempo", to: [.double(beats)], by: peer)
         }
         completion(.success([.double(self.tempo.beatsPerMinute)]))
@@ -123,11 +125,20 @@ extension CommandRouter {
       try request.expect(0...0, "nothing")
       return .alone { completion in
         if self.tempo.tap(at: backline_now()) {
+          self.followTempo()
           self.subscriptions.changed("/tempo", to: [.double(self.tempo.beatsPerMinute)])
         }
         completion(.success([.double(self.tempo.beatsPerMinute)]))
       }
     }
+  }
+
+  private func followTempo() {
+    // A tempo that was tapped may lie beyond what a unit follows.
+    let beats = max(
+      Double(TempoDivision.tempoRange.lowerBound),
+      min(tempo.beatsPerMinute, Double(TempoDivision.tempoRange.upperBound)))
+    engine.here { engine in try? engine.setTempo(beats) }
   }
 
   /// Keys and values in turn.
