@@ -3,6 +3,7 @@ import BacklineEngine
 /// What was refused or has failed, and what to do about it: a code for programs and a sentence for people. Where formats did
 /// not fit, both are there.
 public struct AudioError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kinds of failure.
   public enum Code: String, Sendable, CaseIterable {
     /// The node belongs to an engine already.
     case alreadyAttached
@@ -48,17 +49,21 @@ public struct AudioError: Error, Equatable, Sendable, CustomStringConvertible {
     case `internal`
   }
 
+  /// The kind.
   public let code: Code
+  /// What happened, to what, and what to do.
   public let message: String
   /// The formats that did not fit: first the one that was given, then the one that was wanted.
   public let formats: [AudioFormat]
 
+  /// An error with its sentence.
   public init(_ code: Code, _ message: String, formats: [AudioFormat] = []) {
     self.code = code
     self.message = message
     self.formats = formats
   }
 
+  /// The sentence.
   public var description: String { message }
 
   /// Two formats that do not fit.

@@ -85,7 +85,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     highRate = format.sampleRate * Double(Self.factor)
     pieces = SampleMemory.allocate(6 * Oversampler.longestPiece)
     first = TubeStage(curve: 1, bias: 0.15, coupling: 60, miller: 16_000, sampleRate: highRate)
-    second = TubeStage(curve: 4, bias: -0.1, coupling: 90, miller: 12_000, sampleRate: highRate)
+    second = TubeStage(curve: 1, bias: -0.1, coupling: 90, miller: 12_000, sampleRate: highRate)
     third = TubeStage(curve: 1, bias: 0.2, coupling: 25, miller: 10_000, sampleRate: highRate)
     fall = Float(1 - backline_exp(-1 / (0.015 * highRate)))
     rise = Float(1 - backline_exp(-1 / (0.150 * highRate)))

@@ -45,11 +45,9 @@ public struct Cabinet: ProcessingUnit, ~Copyable {
 
   public init(_ format: UnitFormat) {
     sampleRate = format.sampleRate
-    let count = Self.modelCount * Self.microphoneCount
-    engines = .allocate(capacity: count)
-    for index in 0..<count {
-      let response = CabinetModel.response(
-        index / Self.microphoneCount, microphone: index % Self.microphoneCount, sampleRate: sampleRate)
+    let responses = CabinetModel.responses(sampleRate: sampleRate)
+    engines = .allocate(capacity: responses.count)
+    for (index, response) in responses.enumerated() {
       (engines + index).initialize(to: ConvolutionEngine([response]))
     }
     convolution = ConvolutionSwitch(engines + 6)

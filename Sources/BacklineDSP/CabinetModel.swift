@@ -1,4 +1,5 @@
 import CBackline
+import Synchronization
 
 /// How the impulse responses of the cabinets are made: out of the physics that shape them, so that every rate has its own and
 /// none is a recording of anybody's.
@@ -70,6 +71,20 @@ enum CabinetModel {
     default: sections.append(section(.resonantHighShelf, 9000, gain: 3, q: 0.7))
     }
     return sections
+  }
+
+  private static let known = Mutex<[Double: [[Float]]]>([:])
+
+  /// All responses at a sample rate, microphone by microphone for each model: made once a rate. Control threads.
+  static func responses(sampleRate: Double) -> [[Float]] {
+    known.withLock { known in
+      if let responses = known[sampleRate] { return responses }
+      let responses = names.indices.flatMap { model in
+        microphones.indices.map { response(model, microphone: $0, sampleRate: sampleRate) }
+      }
+      known[sampleRate] = responses
+      return responses
+    }
   }
 
   /// The response in frames of `sampleRate`.

@@ -42,8 +42,7 @@ public struct Saturation: ProcessingUnit, ~Copyable {
   private let pieces: UnsafeMutablePointer<Float>
   private var left = Oversampler()
   private var right = Oversampler()
-  private var leftTape = TapeHysteresis()
-  private var rightTape = TapeHysteresis()
+  private var tape = TapeHysteresis()
   private var heldLeft: Float = 0
   private var heldRight: Float = 0
   private var dryLine: StereoDelayLine
@@ -139,19 +138,18 @@ public struct Saturation: ProcessingUnit, ~Copyable {
 
   @_noLocks
   private mutating func magnetise(_ shares: UnsafePointer<Float>, _ count: Int) {
-    var a = leftTape, b = rightTape
+    var local = tape
     for frame in 0..<max(0, count) {
-      let share = Double(shares[frame])
       for i in frame &* Self.factor..<(frame &+ 1) &* Self.factor {
-        left.samples[i] = Float(a.next(Double(left.samples[i]), reversible: share))
-        right.samples[i] = Float(b.next(Double(right.samples[i]), reversible: share))
+        let field = backline_stereo_load(left.samples + i, right.samples + i)
+        backline_stereo_store(
+          local.next(field, reversible: Double(shares[frame])), left.samples + i, right.samples + i)
       }
     }
+    tape = local
     // The shaper's frame of delay that the oversampler reckons with.
     heldLeft = Self.delayByOne(left.samples, heldLeft, count &* Self.factor)
     heldRight = Self.delayByOne(right.samples, heldRight, count &* Self.factor)
-    leftTape = a
-    rightTape = b
   }
 
   /// Delays by a frame that starts with `held`; returns the last one.
@@ -192,8 +190,7 @@ public struct Saturation: ProcessingUnit, ~Copyable {
     right.clear()
     heldLeft = 0
     heldRight = 0
-    leftTape = TapeHysteresis()
-    rightTape = TapeHysteresis()
+    tape = TapeHysteresis()
     dryLine.clear()
   }
 

@@ -15,11 +15,11 @@ enum ShapingCurve {
     let sign: Double = x < 0 ? -1 : 1
     switch curve {
     case 0:
-      let u = a * (1 / 1.875)
-      return sign * (u >= 1 ? 1 : u * (1.875 + u * u * (-1.25 + 0.375 * u * u)))
+      let u = min(a * (1 / 1.875), 1)
+      return sign * u * (1.875 + u * u * (-1.25 + 0.375 * u * u))
     case 1:
-      let u = a * (1 / 1.5)
-      return sign * (u >= 1 ? 1 : u * (1.5 - 0.5 * u * u))
+      let u = min(a * (1 / 1.5), 1)
+      return sign * u * (1.5 - 0.5 * u * u)
     case 2: return sign * exponential(a).0
     case 3: return sign * min(a, 1)
     case 4: return x < 0 ? -exponential(a).0 : min(a, 1)
@@ -28,27 +28,24 @@ enum ShapingCurve {
   }
 
   /// The first and the second antiderivative.
+  ///
+  /// Without branches where they can be had: where a wave passes the end of a curve cannot be foreseen.
   @inline(__always) @_noLocks
   static func integrals(_ curve: Int32, _ x: Double) -> (first: Double, second: Double) {
     let a = x < 0 ? -x : x
     let sign: Double = x < 0 ? -1 : 1
     switch curve {
     case 0:
-      // (15 u - 10 u³ + 3 u⁵) / 8, flat to the second order at its ends.
-      let s = 1.875, u = a / s, w = u * u
-      if u < 1 {
-        return (
-          s * w * (15.0 / 16 - w * (5.0 / 16 - w / 16)), sign * s * s * u * w * (5.0 / 16 - w * (1.0 / 16 - w / 112))
-        )
-      }
-      let v = u - 1
-      return (s * (11.0 / 16 + v), sign * s * s * (29.0 / 112 + v * (11.0 / 16 + 0.5 * v)))
+      // (15 u - 10 u³ + 3 u⁵) / 8 up to u = 1, flat to the second order there.
+      let s = 1.875, u = a * (1 / s), inner = min(u, 1), v = u - inner, w = inner * inner
+      let first = w * (15.0 / 16 - w * (5.0 / 16 - w * (1.0 / 16)))
+      let second = inner * w * (5.0 / 16 - w * (1.0 / 16 - w * (1.0 / 112)))
+      return (s * (first + v), sign * s * s * (second + v * (11.0 / 16 + 0.5 * v)))
     case 1:
-      // (3 u - u³) / 2.
-      let s = 1.5, u = a / s, w = u * u
-      if u < 1 { return (s * w * (0.75 - 0.125 * w), sign * s * s * u * w * (0.25 - 0.025 * w)) }
-      let v = u - 1
-      return (s * (0.625 + v), sign * s * s * (0.225 + v * (0.625 + 0.5 * v)))
+      // (3 u - u³) / 2 up to u = 1.
+      let s = 1.5, u = a * (1 / s), inner = min(u, 1), v = u - inner, w = inner * inner
+      let first = w * (0.75 - 0.125 * w), second = inner * w * (0.25 - 0.025 * w)
+      return (s * (first + v), sign * s * s * (second + v * (0.625 + 0.5 * v)))
     case 2:
       let (_, first, second) = exponential(a)
       return (first, sign * second)
@@ -61,13 +58,14 @@ enum ShapingCurve {
         return (first, -second)
       }
       return clipped(a)
-    default: return x < 0 ? (0, 0) : clipped(a)
+    default: return clipped(max(x, 0))
     }
   }
 
   @inline(__always) @_noLocks
   private static func clipped(_ a: Double) -> (first: Double, second: Double) {
-    a < 1 ? (0.5 * a * a, a * a * a / 6) : (a - 0.5, 0.5 * a * (a - 1) + 1.0 / 6)
+    let inner = min(a, 1), v = a - inner, w = inner * inner
+    return (0.5 * w + v, inner * w * (1.0 / 6) + v * (0.5 + 0.5 * v))
   }
 
   /// 1 - exp(-a), as a diode bends, with its antiderivatives.

@@ -82,6 +82,7 @@ struct StateVariableFilter {
   @_noLocks
   mutating func setSlope(_ value: Float, over frames: Int32) {
     isSteep = value >= 0.5
+    if !runsTwice { second = StereoFilterState(first: .zero, second: .zero) }
     steepness.move(to: isSteep ? 1 : 0, over: frames)
     moveDamping(over: frames)
   }
@@ -128,14 +129,21 @@ struct StateVariableFilter {
     }
   }
 
+  /// True while the second section is heard.
+  private var runsTwice: Bool { @inline(__always) @_noLocks get { steepness.value != 0 || !steepness.isSettled } }
+
   /// Filters one frame with the cutoff moved by some octaves, left and right.
   @inline(__always) @_noLocks
   mutating func next(_ x: SIMD2<Double>, octaves: SIMD2<Float>) -> SIMD2<Double> {
     let left = warped(cutoff.value + octaves.x)
     let g = SIMD2(left, octaves.x == octaves.y ? left : warped(cutoff.value + octaves.y))
     let a = backline_filter_coefficients(g, SIMD2(repeating: Double(firstDamping.value)))
-    let b = backline_filter_coefficients(g, SIMD2(repeating: Double(secondDamping.value)))
-    let output = filter(x, a, b, Double(input.value), Double(band.value), Double(low.value), Double(steepness.value))
+    var output = Self.filter(&first, x, a, Double(input.value), Double(band.value), Double(low.value))
+    if runsTwice {
+      let b = backline_filter_coefficients(g, SIMD2(repeating: Double(secondDamping.value)))
+      let twice = Self.filter(&second, output, b, Double(input.value), Double(band.value), Double(low.value))
+      output = backline_stereo_mix(output, twice, Double(steepness.value))
+    }
     cutoff.advance()
     input.advance()
     band.advance()
@@ -149,19 +157,17 @@ struct StateVariableFilter {
   /// Filters one frame where nothing moves.
   @inline(__always) @_noLocks
   mutating func next(_ x: SIMD2<Double>) -> SIMD2<Double> {
-    filter(
-      x, settledFirst, settledSecond, Double(input.value), Double(band.value), Double(low.value),
-      Double(steepness.value))
+    let once = Self.filter(&first, x, settledFirst, Double(input.value), Double(band.value), Double(low.value))
+    if !isSteep { return once }
+    return Self.filter(&second, once, settledSecond, Double(input.value), Double(band.value), Double(low.value))
   }
 
   @inline(__always) @_noLocks
-  private mutating func filter(
-    _ x: SIMD2<Double>, _ a: StereoFilterCoefficients, _ b: StereoFilterCoefficients, _ input: Double, _ band: Double,
-    _ low: Double, _ steepness: Double
+  private static func filter(
+    _ state: inout StereoFilterState, _ x: SIMD2<Double>, _ c: StereoFilterCoefficients, _ input: Double,
+    _ band: Double, _ low: Double
   ) -> SIMD2<Double> {
-    let once = backline_filter_mix(backline_filter_next(&first, a, x), a, x, input, band, low)
-    let twice = backline_filter_mix(backline_filter_next(&second, b, once), b, once, input, band, low)
-    return backline_stereo_mix(once, twice, steepness)
+    backline_filter_mix(backline_filter_next(&state, c, x), c, x, input, band, low)
   }
 
   /// tan(π f / rate) for log2 of a frequency in Hz.

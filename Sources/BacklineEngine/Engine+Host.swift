@@ -29,7 +29,8 @@ extension Engine {
     guard let host = hosting.host else { throw EngineError(.unavailable, "there is no host to start") }
     switch state {
     case .stopped: start(host, name: hosting.name)
-    case _ where hosting.isEnding: throw EngineError(.busy, "the host is being stopped: start it when it has stopped")
+    case _ where hosting.isEnding || hosting.isClosing:
+      throw EngineError(.busy, "the host is being stopped: start it when it has stopped")
     case .running: break
     case .unavailable where hosting.isRefused: start(host, name: hosting.name)
     default: throw EngineError(.busy, "the host is being opened already: \(state.name) \(state.cause)")
@@ -91,6 +92,7 @@ extension Engine {
     )
     hosting.configuration = configuration
     hosting.opening += 1
+    hosting.isClosing = false
     let opening = hosting.opening
     host.open(configuration, render: renderCycle, state: UnsafeMutableRawPointer(core)) { [weak self] event in
       // What an earlier opening has still to say is of no interest any more.
@@ -99,7 +101,9 @@ extension Engine {
   }
 
   private func handle(_ event: HostEvent) {
-    if hosting.isEnding { return }
+    // What does not fit the host's present state is the echo of an earlier one: two causes of one loss, a start that was
+    // overtaken by the end.
+    if hosting.isEnding || !isExpected(event) { return }
     switch event {
     case .opened(let name, let rate, let newPeriod):
       hosting.name = name
@@ -126,6 +130,15 @@ extension Engine {
       if Double(new) != sampleRate { lost("the sample rate changed to \(new) Hz") }
     case .xrun, .freewheel, .portsChanged:
       break
+    }
+  }
+
+  private func isExpected(_ event: HostEvent) -> Bool {
+    switch event {
+    case .opened, .failed(.noServer): !hosting.isOpen && !hosting.isClosing
+    case .failed(.refused): !hosting.isClosing
+    case .started, .lost, .periodChanged, .sampleRateChanged: hosting.isOpen
+    case .xrun, .freewheel, .portsChanged: true
     }
   }
 
@@ -179,8 +192,13 @@ extension Engine {
 
   private func closeLost(_ then: @escaping @Sendable (isolated Engine) -> Void) {
     hosting.isOpen = false
+    hosting.isClosing = true
+    let opening = hosting.opening
     hosting.host?.close { [self] _ in
       later { engine in
+        // Another host may have been opened meanwhile.
+        if engine.hosting.opening != opening { return }
+        engine.hosting.isClosing = false
         engine.hasStopped()
         then(engine)
       }
@@ -198,6 +216,7 @@ extension Engine {
 
   /// Opens the host again after a while, the longer the more attempts there have been; the seconds until then.
   private func planRetry() -> Double {
+    cancelRetry()
     hosting.attempt += 1
     let wait = min(Self.retryInterval.last, Self.retryInterval.first * Double(1 << min(hosting.attempt - 1, 5)))
     hosting.retry = later(wait) { $0.open() }
@@ -212,6 +231,7 @@ extension Engine {
   func change(to new: EngineState) {
     if new == state { return }
     state = new
+    noteTransition()
     emit(.stateChanged(new))
   }
 

@@ -70,6 +70,8 @@ public actor Engine {
   public internal(set) var period = 0
   public internal(set) var state = EngineState.stopped
   public internal(set) var epoch = 0
+  /// The last changes of the state, oldest first.
+  public internal(set) var transitions: [EngineTransition] = []
   public internal(set) var isMuted = false
   var isRendering = false
   var hosting = Hosting()

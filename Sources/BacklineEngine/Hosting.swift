@@ -10,6 +10,8 @@ struct Hosting {
   var opening = 0
   /// Between the host's `opened` and its end.
   var isOpen = false
+  /// While the host is being closed after a loss.
+  var isClosing = false
   /// The engine's frame less the host's own count of frames.
   var frameOffset: Int64 = 0
   var attempt = 0

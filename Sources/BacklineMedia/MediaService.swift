@@ -20,9 +20,22 @@ public struct LoadedFile: Equatable, Sendable {
 public final class MediaService: Sendable {
   public typealias Completion = @Sendable (Result<LoadedFile, EngineError>) -> Void
 
+  /// What a file is opened for.
+  private enum Target {
+    case player(PlayerControl)
+    case convolver(ConvolverControl)
+
+    var id: ObjectIdentifier {
+      switch self {
+      case .player(let control): ObjectIdentifier(control)
+      case .convolver(let control): ObjectIdentifier(control)
+      }
+    }
+  }
+
   private struct Opening {
     let path: String
-    let control: PlayerControl
+    let target: Target
     let sampleRate: Int
     let ticket: Int
     let completion: Completion
@@ -34,10 +47,10 @@ public final class MediaService: Sendable {
     var lastTicket = 0
     var isEnding = false
 
-    /// Makes all earlier loads of a player void.
-    mutating func newTicket(_ control: PlayerControl) -> Int {
+    /// Makes all earlier loads into the same unit void.
+    mutating func newTicket(_ target: Target) -> Int {
       lastTicket += 1
-      tickets[ObjectIdentifier(control)] = lastTicket
+      tickets[target.id] = lastTicket
       return lastTicket
     }
   }
@@ -87,6 +100,18 @@ public final class MediaService: Sendable {
   public func load(
     _ path: String, into control: PlayerControl, sampleRate: Double, completion: @escaping Completion
   ) {
+    load(path, into: .player(control), sampleRate: sampleRate, completion: completion)
+  }
+
+  /// Reads the impulse response at `path` and gives it to a convolver, which keeps the one before where that fails. Returns at
+  /// once; `completion` is called as that of a player's load.
+  public func load(_ path: String, into control: ConvolverControl, completion: @escaping Completion) {
+    load(path, into: .convolver(control), sampleRate: control.sampleRate, completion: completion)
+  }
+
+  private func load(
+    _ path: String, into target: Target, sampleRate: Double, completion: @escaping Completion
+  ) {
     guard (8_000...768_000).contains(sampleRate) else {
       completion(.failure(EngineError(.outOfRange, "a rate of \(sampleRate) Hz is not within 8000 to 768000")))
       return
@@ -95,7 +120,7 @@ public final class MediaService: Sendable {
       if state.isEnding { return false }
       state.openings.append(
         Opening(
-          path: path, control: control, sampleRate: Int(sampleRate.rounded()), ticket: state.newTicket(control),
+          path: path, target: target, sampleRate: Int(sampleRate.rounded()), ticket: state.newTicket(target),
           completion: completion))
       return true
     }
@@ -114,6 +139,12 @@ public final class MediaService: Sendable {
     control.detach()
     readAhead.remove(control)
     wakeReader()
+  }
+
+  /// Takes the impulse response out of a convolver: its input passes.
+  public func unload(_ control: ConvolverControl) {
+    state.withLock { $0.tickets[ObjectIdentifier(control)] = nil }
+    control.attach(nil)
   }
 
   /// Reads all that the players have room for: before each block of an offline rendering.
@@ -152,6 +183,29 @@ public final class MediaService: Sendable {
 
   private func open(_ opening: Opening) -> Result<LoadedFile, EngineError> {
     guard isWanted(opening) else { return .failure(superseded(opening)) }
+    switch opening.target {
+    case .player(let control): return open(opening, control)
+    case .convolver(let control): return open(opening, control)
+    }
+  }
+
+  private func open(_ opening: Opening, _ control: ConvolverControl) -> Result<LoadedFile, EngineError> {
+    do throws(EngineError) {
+      let (response, format) = try ImpulseResponse.load(path: opening.path, sampleRate: opening.sampleRate)
+      let isWanted = state.withLock { state in
+        guard state.tickets[ObjectIdentifier(control)] == opening.ticket else { return false }
+        state.tickets[ObjectIdentifier(control)] = nil
+        return true
+      }
+      guard isWanted else { return .failure(superseded(opening)) }
+      control.attach(response)
+      return .success(LoadedFile(path: opening.path, format: format, frameCount: Int64(response.frameCount)))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func open(_ opening: Opening, _ control: PlayerControl) -> Result<LoadedFile, EngineError> {
     let source: FilePlayerSource
     do throws(SoundFileError) {
       source = try FilePlayerSource(path: opening.path, sampleRate: opening.sampleRate)
@@ -159,26 +213,27 @@ public final class MediaService: Sendable {
       return .failure(EngineError(error))
     }
     let isAttached = state.withLock { state in
-      guard state.tickets[ObjectIdentifier(opening.control)] == opening.ticket, !opening.control.isAbandoned
+      guard state.tickets[ObjectIdentifier(control)] == opening.ticket, !control.isAbandoned
       else { return false }
-      state.tickets[ObjectIdentifier(opening.control)] = nil
-      opening.control.attach(source)
+      state.tickets[ObjectIdentifier(control)] = nil
+      control.attach(source)
       return true
     }
     guard isAttached else { return .failure(superseded(opening)) }
-    readAhead.add(opening.control)
-    opening.control.onWork { [weak self] in self?.wakeReader() }
+    readAhead.add(control)
+    control.onWork { [weak self] in self?.wakeReader() }
     wakeReader()
     return .success(LoadedFile(path: opening.path, format: source.format, frameCount: source.frameCount))
   }
 
   private func isWanted(_ opening: Opening) -> Bool {
-    state.withLock { $0.tickets[ObjectIdentifier(opening.control)] == opening.ticket }
+    state.withLock { $0.tickets[opening.target.id] == opening.ticket }
   }
 
   private func superseded(_ opening: Opening) -> EngineError {
-    opening.control.isAbandoned
-      ? EngineError(.unavailable, "the player of \(opening.path) has been removed")
-      : EngineError(.busy, "another file was loaded in the place of \(opening.path) before it was open")
+    if case .player(let control) = opening.target, control.isAbandoned {
+      return EngineError(.unavailable, "the player of \(opening.path) has been removed")
+    }
+    return EngineError(.busy, "another file was loaded in the place of \(opening.path) before it was open")
   }
 }

@@ -177,4 +177,27 @@ struct SampleProgramTests {
     #expect(stage == .dataPlayedBack)
     engine.stop()
   }
+
+  @Test("varispeed, time pitch and an environment have the Mac's names")
+  func moreNames() throws {
+    let engine = AVAudioEngine(EngineConfiguration(output: .timer()))
+    let player = AVAudioPlayerNode(), varispeed = AVAudioUnitVarispeed(), pitch = AVAudioUnitTimePitch()
+    let environment = AVAudioEnvironmentNode()
+    for node in [player, varispeed, pitch, environment] { engine.attach(node) }
+    varispeed.rate = 1.5
+    pitch.pitch = 9_999
+    #expect(varispeed.rate == 1.5 && pitch.pitch == 2_400 && pitch.rate == 1)
+    let mono = try #require(AVAudioFormat(standardFormatWithSampleRate: 48_000, channels: 1))
+    try engine.connectNode(player, to: varispeed, format: mono)
+    try engine.connectNode(varispeed, to: environment, format: mono)
+    try engine.connectNode(environment, to: engine.mainMixerNode, format: nil)
+    #expect(throws: AudioError.self) { try engine.connectNode(varispeed, to: pitch, format: nil) }
+    player.position = AVAudio3DPoint(x: 1, y: 0, z: -1)
+    environment.listenerPosition = AVAudioMake3DPoint(0, 0, 1)
+    environment.distanceAttenuationParameters.distanceAttenuationModel = .exponential
+    environment.distanceAttenuationParameters.referenceDistance = -1
+    #expect(player.position.x == 1 && environment.listenerPosition.z == 1)
+    #expect(environment.distanceAttenuationParameters.distanceAttenuationModel == .exponential)
+    #expect(environment.distanceAttenuationParameters.referenceDistance == 1)
+  }
 }

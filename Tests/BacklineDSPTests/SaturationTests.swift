@@ -19,7 +19,7 @@ struct SaturationTests {
       var rising: [Double] = [], falling: [Double] = []
       for step in 0..<100_000 {
         let field = 8.0 / 3 * backline_sin(2 * .pi * Double(step) / 40_000)
-        let magnetisation = tape.next(field, reversible: reversible)
+        let magnetisation = tape.next(SIMD2(field, 0), reversible: reversible).x
         if step == 80_000 - 40_000 { rising.append(magnetisation) }
         if step == 60_000 { falling.append(magnetisation) }
         if step == 50_000 {

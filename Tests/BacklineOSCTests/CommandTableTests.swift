@@ -66,6 +66,24 @@ struct CommandTableTests {
     #expect(bench.status("refusedEvents") == 0)
   }
 
+  @Test("the log tells states with their causes, frames and ages, newest last, as many as were asked for")
+  func log() throws {
+    let bench = try CommandBench(isRunning: true)
+    defer { bench.end() }
+    let client = bench.udp()
+    let answer = try #require(client.ask("/engine/log", 1))
+    #expect(answer.arguments.prefix(3) == ["/engine/log", "running", ""])
+    #expect(answer.arguments.count == 5)
+    guard case .double(let age) = answer.arguments[4] else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(age >= 0 && age < 600)
+    let all = try #require(client.ask("/engine/log"))
+    #expect((all.arguments.count - 1) % 4 == 0 && all.arguments.suffix(4).first == "running")
+    #expect(client.code("/engine/log", 0) == "outOfRange")
+  }
+
   @Test("a plain set is silent and acts, whether a parameter, a switch, a bypass or the mute")
   func silence() throws {
     let bench = try CommandBench()

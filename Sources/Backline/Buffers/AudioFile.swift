@@ -16,6 +16,7 @@ public final class AudioFile: @unchecked Sendable {
     var interleaved: [Float] = []
   }
 
+  /// Where the file is, or will be.
   public let path: String
   /// What the file is on disk.
   public let fileFormat: AudioFileFormat

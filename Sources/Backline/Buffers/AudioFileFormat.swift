@@ -30,8 +30,11 @@ public struct AudioFileFormat: Sendable, Hashable {
 
   /// Frames a second.
   public var sampleRate: Double
+  /// 1 to 32.
   public var channelCount: Int
+  /// The kind of file; `nil` where it was read.
   public var container: Container?
+  /// How samples are written; `nil` where it was read.
   public var encoding: Encoding?
   /// Container and encoding in words.
   public let name: String

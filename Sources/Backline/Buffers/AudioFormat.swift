@@ -24,7 +24,9 @@ public struct AudioFormat: Sendable, Hashable, CustomStringConvertible {
 
   /// Frames a second.
   public var sampleRate: Double
+  /// 1 to 32.
   public var channelCount: Int
+  /// The kind of number.
   public var sampleType: SampleType
   /// True where the samples of one frame lie side by side.
   public var isInterleaved: Bool

@@ -4,6 +4,7 @@ import Glibc
 ///
 /// Memory begins at a cache line and is silent at first. A buffer belongs to one thread at a time.
 public final class PCMBuffer {
+  /// What the samples are.
   public let format: AudioFormat
   /// The frames that fit.
   public let frameCapacity: Int

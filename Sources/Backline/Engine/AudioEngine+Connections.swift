@@ -3,9 +3,12 @@ import Synchronization
 
 /// One end of a connection, as it is asked for and told.
 public struct ConnectionPoint: Sendable {
+  /// The node.
   public let node: AudioNode
+  /// Its bus, from 0.
   public let bus: Int
 
+  /// A bus of a node.
   public init(_ node: AudioNode, bus: Int = 0) {
     self.node = node
     self.bus = bus

@@ -15,6 +15,7 @@ public enum AudioOutput: Sendable {
 public struct EngineConfiguration: Sendable {
   /// The name under which a sound server knows the program, at most 63 bytes.
   public var name: String
+  /// Where sound comes from and goes to.
   public var output: AudioOutput
   /// The channels that sound comes in by, once the input node has been asked for: 1 to 32.
   public var inputChannelCount: Int

@@ -4,8 +4,11 @@ import Synchronization
 
 /// A place or a direction: metres to the right, up, and to the back.
 public struct AudioPosition: Sendable, Hashable {
+  /// Metres to the right.
   public var x: Float
+  /// Metres up.
   public var y: Float
+  /// Metres to the back.
   public var z: Float
 
   public init(x: Float = 0, y: Float = 0, z: Float = 0) {
@@ -22,6 +25,7 @@ public struct AudioPosition: Sendable, Hashable {
 
 /// How sound gets softer with distance.
 public struct DistanceModel: Sendable, Hashable {
+  /// The laws.
   public enum Law: String, Sendable, CaseIterable {
     /// By the reference distance over itself plus the roll-off times what is beyond: natural for 1.
     case inverse
@@ -31,6 +35,7 @@ public struct DistanceModel: Sendable, Hashable {
     case linear
   }
 
+  /// The law.
   public var law: Law
   /// Metres up to which nothing gets softer; above 0.
   public var referenceDistance: Float

@@ -63,7 +63,9 @@ public struct SinkBlock {
     self.sampleRate = sampleRate
   }
 
+  /// The number of frames.
   public var frameCount: Int { Int(block.pointee.frameCount) }
+  /// The number of channels.
   public var channelCount: Int { block.pointee.inputs.map { Int($0[0].channelCount) } ?? 0 }
   /// The engine's frame of the first of them, counted from its first one ever.
   public var frame: Int64 { block.pointee.frame }

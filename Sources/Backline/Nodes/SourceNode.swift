@@ -80,6 +80,7 @@ public struct SourceBlock {
 
   /// The number of frames to be written.
   public var frameCount: Int { Int(block.pointee.frameCount) }
+  /// The number of channels.
   public var channelCount: Int { block.pointee.outputs.map { Int($0[0].channelCount) } ?? 0 }
   /// The engine's frame that the first of them is heard at, counted from its first one ever.
   public var frame: Int64 { block.pointee.frame }

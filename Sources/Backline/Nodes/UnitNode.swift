@@ -93,7 +93,9 @@ public struct UnitParameter: Sendable, Equatable {
   public let name: String
   /// What it does.
   public let summary: String
+  /// The values that it takes.
   public let range: ClosedRange<Float>
+  /// The value at first.
   public let defaultValue: Float
   /// The unit of measure, as it is written: `dB`, `Hz`; empty where there is none.
   public let measure: String

@@ -22,8 +22,10 @@ public enum PlaybackEnd: Sendable, Equatable {
 
 /// How something that is scheduled begins and goes on.
 public struct PlaybackOptions: OptionSet, Sendable {
+  /// The bits.
   public let rawValue: Int
 
+  /// A set from its bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Repeated until it is interrupted or the player is stopped.

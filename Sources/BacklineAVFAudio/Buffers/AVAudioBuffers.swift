@@ -3,6 +3,7 @@ import Foundation
 
 /// Samples in memory.
 public class AVAudioBuffer: NSObject {
+  /// What the samples are.
   public let format: AVAudioFormat
 
   init(format: AVAudioFormat) { self.format = format }
@@ -28,14 +29,19 @@ public final class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     super.init(format: AVAudioFormat(buffer.format))
   }
 
+  /// The frames that fit.
   public var frameCapacity: AVAudioFrameCount { AVAudioFrameCount(clamping: buffer.frameCapacity) }
   /// The frames that hold sound; a number above the capacity is taken as the capacity.
   public var frameLength: AVAudioFrameCount {
     get { AVAudioFrameCount(clamping: buffer.frameLength) }
     set { buffer.frameLength = Int(newValue) }
   }
+  /// The samples from one frame of a channel to the next.
   public var stride: Int { buffer.stride }
+  /// A pointer a channel, of 32-bit floating point samples; `nil` for other kinds.
   public var floatChannelData: UnsafePointer<UnsafeMutablePointer<Float>>? { buffer.floatChannelData }
+  /// The same of 16-bit samples.
   public var int16ChannelData: UnsafePointer<UnsafeMutablePointer<Int16>>? { buffer.int16ChannelData }
+  /// The same of 32-bit whole samples.
   public var int32ChannelData: UnsafePointer<UnsafeMutablePointer<Int32>>? { buffer.int32ChannelData }
 }

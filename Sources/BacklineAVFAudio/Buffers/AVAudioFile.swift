@@ -6,8 +6,11 @@ public class AVAudioFile: NSObject, @unchecked Sendable {
   // Why unchecked: the file underneath is Sendable, and nothing else changes.
 
   let file: AudioFile
+  /// Where the file is, or will be.
   public let url: URL
+  /// The rate and channels of the file.
   public let fileFormat: AVAudioFormat
+  /// What frames are read into or written from.
   public let processingFormat: AVAudioFormat
 
   private init(_ file: AudioFile, _ url: URL) {
@@ -75,16 +78,21 @@ public class AVAudioFile: NSObject, @unchecked Sendable {
       container: container, encoding: container == .ogg ? .vorbis : encoding, sampleRate: rate, channelCount: channels)
   }
 
+  /// The frames of the file.
   public var length: AVAudioFramePosition { file.length }
+  /// The frame that the next read begins with.
   public var framePosition: AVAudioFramePosition {
     get { file.framePosition }
     set { file.framePosition = newValue }
   }
 
+  /// Reads as many frames as fit into a buffer, fewer at the end.
   public func read(into buffer: AVAudioPCMBuffer) throws { try file.read(into: buffer.buffer) }
+  /// Reads so many frames, fewer at the end.
   public func read(into buffer: AVAudioPCMBuffer, frameCount: AVAudioFrameCount) throws {
     try file.read(into: buffer.buffer, frameCount: Int(frameCount))
   }
+  /// Adds the sound of a buffer at the end.
   public func write(from buffer: AVAudioPCMBuffer) throws { try file.write(from: buffer.buffer) }
 
   /// Closes the file. Where a file that was written turns out not to be whole, nothing stands under its name; `closeFile()`

@@ -39,11 +39,16 @@ public class AVAudioFormat: NSObject, @unchecked Sendable {
     if !format.isValid { return nil }
   }
 
+  /// Frames a second.
   public var sampleRate: Double { format.sampleRate }
+  /// The number of channels.
   public var channelCount: AVAudioChannelCount { AVAudioChannelCount(format.channelCount) }
+  /// True where the samples of one frame lie side by side.
   public var isInterleaved: Bool { format.isInterleaved }
+  /// True for 32-bit floating point, one channel after the other.
   public var isStandard: Bool { format.isStandard }
 
+  /// Which of the common forms it is.
   public var commonFormat: AVAudioCommonFormat {
     switch format.sampleType {
     case .float32: .pcmFormatFloat32

@@ -9,20 +9,28 @@ public class AVAudioTime: NSObject, @unchecked Sendable {
 
   init(_ time: AudioTime) { self.time = time }
 
+  /// A frame of a timeline.
   public init(sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
     time = AudioTime(sampleTime: sampleTime, sampleRate: sampleRate)
   }
 
+  /// A time of the clock.
   public init(hostTime: UInt64) { time = AudioTime(hostTime: Int64(clamping: hostTime)) }
 
+  /// A moment that is known both ways.
   public init(hostTime: UInt64, sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
     time = AudioTime(sampleTime: sampleTime, sampleRate: sampleRate, hostTime: Int64(clamping: hostTime))
   }
 
+  /// The frame; 0 where it is not known.
   public var sampleTime: AVAudioFramePosition { time.sampleTime ?? 0 }
+  /// Frames a second.
   public var sampleRate: Double { time.sampleRate }
+  /// Nanoseconds of CLOCK_MONOTONIC; 0 where they are not known.
   public var hostTime: UInt64 { UInt64(clamping: time.hostTime ?? 0) }
+  /// True where the frame is known.
   public var isSampleTimeValid: Bool { time.sampleTime != nil }
+  /// True where the time of the clock is known.
   public var isHostTimeValid: Bool { time.hostTime != nil }
 
   /// This time with what it lacks, worked out from a moment that is known both ways.

@@ -26,12 +26,19 @@ public enum AVAudioCommonFormat: UInt, Sendable {
 
 /// Keys of a file's settings.
 public let AVFormatIDKey = "AVFormatIDKey"
+/// Frames a second.
 public let AVSampleRateKey = "AVSampleRateKey"
+/// The number of channels.
 public let AVNumberOfChannelsKey = "AVNumberOfChannelsKey"
+/// The bits of a sample: 16, 24, 32, 64.
 public let AVLinearPCMBitDepthKey = "AVLinearPCMBitDepthKey"
+/// The order of bytes, which the kind of file decides here.
 public let AVLinearPCMIsBigEndianKey = "AVLinearPCMIsBigEndianKey"
+/// True for floating point.
 public let AVLinearPCMIsFloatKey = "AVLinearPCMIsFloatKey"
+/// True for one channel after the other.
 public let AVLinearPCMIsNonInterleaved = "AVLinearPCMIsNonInterleaved"
+/// The kind of file, which the name's ending decides here.
 public let AVAudioFileTypeKey = "AVAudioFileTypeKey"
 /// Linear PCM, `lpcm`.
 public let kAudioFormatLinearPCM: UInt32 = 0x6C70_636D

@@ -81,6 +81,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   // MARK: Nodes
 
+  /// Takes a node into the engine.
   public func attach(_ node: AVAudioNode) {
     keeping {
       try audioEngine.attach(node.node)
@@ -88,6 +89,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     }
   }
 
+  /// Takes a node out, with its connections.
   public func detach(_ node: AVAudioNode) {
     audioEngine.detach(node.node)
     locked { wrappers[ObjectIdentifier(node.node)] = nil }
@@ -107,21 +109,27 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     return new
   }
 
+  /// The nodes that are attached, but for the engine's own ends.
   public var attachedNodes: Set<AVAudioNode> {
     let attached = Set(audioEngine.attachedNodes.map { ObjectIdentifier($0) })
     return locked { Set(wrappers.filter { attached.contains($0.key) }.values) }
   }
 
+  /// Where sound comes in; made when it is first asked for.
   public var inputNode: AVAudioInputNode { wrapper(audioEngine.inputNode) { AVAudioInputNode($0) } }
+  /// Where sound goes out.
   public var outputNode: AVAudioOutputNode { wrapper(audioEngine.outputNode) { AVAudioOutputNode($0) } }
+  /// A mixer in front of the output, made and connected when it is first asked for.
   public var mainMixerNode: AVAudioMixerNode { wrapper(audioEngine.mainMixerNode) { AVAudioMixerNode($0) } }
 
   // MARK: Connections
 
+  /// Connects two nodes; an error is kept for the start.
   public func connect(_ node1: AVAudioNode, to node2: AVAudioNode, format: AVAudioFormat?) {
     keeping { try connectNode(node1, to: node2, format: format) }
   }
 
+  /// Connects by buses; an error is kept for the start.
   public func connect(
     _ node1: AVAudioNode, to node2: AVAudioNode, fromBus bus1: AVAudioNodeBus, toBus bus2: AVAudioNodeBus,
     format: AVAudioFormat?
@@ -129,6 +137,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     keeping { try connectNode(node1, to: node2, fromBus: bus1, toBus: bus2, format: format) }
   }
 
+  /// Connects by buses; an error is kept for the start.
   public func connect(
     _ sourceNode: AVAudioNode, to destNodes: [AVAudioConnectionPoint], fromBus sourceBus: AVAudioNodeBus,
     format: AVAudioFormat?
@@ -136,10 +145,12 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     keeping { try connectNode(sourceNode, to: destNodes, fromBus: sourceBus, format: format) }
   }
 
+  /// Connects two nodes; throws where that cannot be.
   public func connectNode(_ node1: AVAudioNode, to node2: AVAudioNode, format: AVAudioFormat?) throws {
     try audioEngine.connect(node1.node, to: node2.node, format: format?.format)
   }
 
+  /// Connects by buses; throws where that cannot be.
   public func connectNode(
     _ node1: AVAudioNode, to node2: AVAudioNode, fromBus bus1: AVAudioNodeBus, toBus bus2: AVAudioNodeBus,
     format: AVAudioFormat?
@@ -147,6 +158,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     try audioEngine.connect(node1.node, bus: bus1, to: node2.node, bus: bus2, format: format?.format)
   }
 
+  /// Connects by buses; throws where that cannot be.
   public func connectNode(
     _ sourceNode: AVAudioNode, to destNodes: [AVAudioConnectionPoint], fromBus sourceBus: AVAudioNodeBus,
     format: AVAudioFormat?
@@ -155,22 +167,28 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     try audioEngine.connect(sourceNode.node, bus: sourceBus, to: points, format: format?.format)
   }
 
+  /// Takes the connection into an input bus away.
   public func disconnectNodeInput(_ node: AVAudioNode, bus: AVAudioNodeBus) {
     try? audioEngine.disconnectInput(of: node.node, bus: bus)
   }
 
+  /// Takes all connections into a node away.
   public func disconnectNodeInput(_ node: AVAudioNode) { try? audioEngine.disconnectInput(of: node.node) }
 
+  /// Takes the connections that leave an output bus away.
   public func disconnectNodeOutput(_ node: AVAudioNode, bus: AVAudioNodeBus) {
     try? audioEngine.disconnectOutput(of: node.node, bus: bus)
   }
 
+  /// Takes all connections that leave a node away.
   public func disconnectNodeOutput(_ node: AVAudioNode) { try? audioEngine.disconnectOutput(of: node.node) }
 
+  /// What is connected to an input bus.
   public func inputConnectionPoint(for node: AVAudioNode, inputBus bus: AVAudioNodeBus) -> AVAudioConnectionPoint? {
     audioEngine.inputConnectionPoint(for: node.node, bus: bus).flatMap(point)
   }
 
+  /// What an output bus is connected to.
   public func outputConnectionPoints(for node: AVAudioNode, outputBus bus: AVAudioNodeBus) -> [AVAudioConnectionPoint] {
     audioEngine.outputConnectionPoints(for: node.node, bus: bus).compactMap(point)
   }
@@ -181,6 +199,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   // MARK: Running
 
+  /// Does ahead what would be done at the start.
   public func prepare() { audioEngine.prepare() }
 
   /// Starts the engine; throws what an earlier call could not throw, and else why the engine cannot start.
@@ -193,9 +212,13 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     try audioEngine.start()
   }
 
+  /// Ends rendering and keeps everything as it is.
   public func pause() { audioEngine.pause() }
+  /// Ends rendering. Units forget past sound; what is scheduled stays.
   public func stop() { audioEngine.stop() }
+  /// Has every unit forget past sound, and every player what is scheduled.
   public func reset() { audioEngine.reset() }
+  /// True while sound is rendered, or may be asked for.
   public var isRunning: Bool { audioEngine.isRunning }
 
   /// Kept, and without effect: an engine without sound costs next to nothing here.
@@ -207,6 +230,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   // MARK: Manual rendering
 
+  /// Takes the engine off its sound server: frames are rendered when they are asked for. Only while it is stopped.
   public func enableManualRenderingMode(
     _ mode: AVAudioEngineManualRenderingMode, format pcmFormat: AVAudioFormat, maximumFrameCount: AVAudioFrameCount
   ) throws {
@@ -214,8 +238,10 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
       mode == .offline ? .offline : .realtime, format: pcmFormat.format, maximumFrameCount: Int(maximumFrameCount))
   }
 
+  /// Gives the engine back to its sound server; an error is kept for the start.
   public func disableManualRenderingMode() { keeping { try audioEngine.disableManualRendering() } }
 
+  /// Renders frames into a buffer, whose `frameLength` says how many there are.
   public func renderOffline(
     _ numberOfFrames: AVAudioFrameCount, to buffer: AVAudioPCMBuffer
   ) throws -> AVAudioEngineManualRenderingStatus {
@@ -261,13 +287,18 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     deinit { channels.deallocate() }
   }
 
+  /// True while manual rendering is on.
   public var isInManualRenderingMode: Bool { audioEngine.manualRenderingMode != nil }
+  /// The mode; offline where none is on.
   public var manualRenderingMode: AVAudioEngineManualRenderingMode {
     audioEngine.manualRenderingMode == .realtime ? .realtime : .offline
   }
+  /// The format of manual rendering.
   public var manualRenderingFormat: AVAudioFormat { AVAudioFormat(audioEngine.manualRenderingFormat) }
+  /// The most frames of one request.
   public var manualRenderingMaximumFrameCount: AVAudioFrameCount {
     AVAudioFrameCount(audioEngine.manualRenderingMaximumFrameCount)
   }
+  /// The frames rendered since manual rendering was enabled.
   public var manualRenderingSampleTime: AVAudioFramePosition { audioEngine.manualRenderingSampleTime }
 }

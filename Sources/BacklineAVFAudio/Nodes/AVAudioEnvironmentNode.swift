@@ -3,12 +3,17 @@ import Foundation
 
 /// A place: metres to the right, up, and to the back.
 public struct AVAudio3DPoint: Sendable, Hashable {
+  /// Metres to the right.
   public var x: Float
+  /// Metres up.
   public var y: Float
+  /// Metres to the back.
   public var z: Float
 
+  /// The origin.
   public init() { self.init(x: 0, y: 0, z: 0) }
 
+  /// A place.
   public init(x: Float, y: Float, z: Float) {
     self.x = x
     self.y = y
@@ -23,12 +28,17 @@ public func AVAudioMake3DPoint(_ x: Float, _ y: Float, _ z: Float) -> AVAudio3DP
 
 /// Degrees: to the right, up, and over the side. Only the first is heard here.
 public struct AVAudio3DAngularOrientation: Sendable, Hashable {
+  /// Degrees to the right.
   public var yaw: Float
+  /// Degrees up.
   public var pitch: Float
+  /// Degrees over the side.
   public var roll: Float
 
+  /// Straight ahead.
   public init() { self.init(yaw: 0, pitch: 0, roll: 0) }
 
+  /// A direction.
   public init(yaw: Float, pitch: Float, roll: Float) {
     self.yaw = yaw
     self.pitch = pitch
@@ -57,6 +67,7 @@ public class AVAudioEnvironmentDistanceAttenuationParameters: NSObject, @uncheck
     try? environment.setDistanceModel(model)
   }
 
+  /// The law.
   public var distanceAttenuationModel: AVAudioEnvironmentDistanceAttenuationModel {
     get {
       switch environment.distanceModel.law {
@@ -76,16 +87,19 @@ public class AVAudioEnvironmentDistanceAttenuationParameters: NSObject, @uncheck
     }
   }
 
+  /// Metres up to which nothing gets softer.
   public var referenceDistance: Float {
     get { environment.distanceModel.referenceDistance }
     set { change { $0.referenceDistance = newValue } }
   }
 
+  /// Metres from which nothing gets softer any more.
   public var maximumDistance: Float {
     get { environment.distanceModel.maximumDistance }
     set { change { $0.maximumDistance = newValue } }
   }
 
+  /// How fast it gets softer.
   public var rolloffFactor: Float {
     get { environment.distanceModel.rolloffFactor }
     set { change { $0.rolloffFactor = newValue } }
@@ -95,14 +109,17 @@ public class AVAudioEnvironmentDistanceAttenuationParameters: NSObject, @uncheck
 /// Places its sources around a listener; see `EnvironmentNode`.
 public class AVAudioEnvironmentNode: AVAudioNode, AVAudioMixing, @unchecked Sendable {
   private let environment: EnvironmentNode
+  /// How sound gets softer with distance.
   public let distanceAttenuationParameters: AVAudioEnvironmentDistanceAttenuationParameters
 
+  /// An environment with the listener in its middle.
   public init() {
     environment = EnvironmentNode()
     distanceAttenuationParameters = AVAudioEnvironmentDistanceAttenuationParameters(environment)
     super.init(environment)
   }
 
+  /// Where the listener is.
   public var listenerPosition: AVAudio3DPoint {
     get {
       let place = environment.listenerPosition
@@ -117,6 +134,7 @@ public class AVAudioEnvironmentNode: AVAudioNode, AVAudioMixing, @unchecked Send
     set { environment.listenerYaw = newValue.yaw }
   }
 
+  /// The first input that nothing is connected to.
   public var nextAvailableInputBus: AVAudioNodeBus { environment.nextAvailableInputBus }
 }
 

@@ -11,10 +11,15 @@ public class AVAudioNode: NSObject, @unchecked Sendable {
 
   init(_ node: AudioNode) { self.node = node }
 
+  /// The engine that the node is attached to.
   public var engine: AVAudioEngine? { node.engine == nil ? nil : owner }
+  /// The buses that sound comes in by.
   public var numberOfInputs: Int { node.inputCount }
+  /// The buses that sound leaves by.
   public var numberOfOutputs: Int { node.outputCount }
+  /// Seconds by which sound leaves the node later than it came in.
   public var latency: TimeInterval { node.latency }
+  /// The frame that was rendered last; `nil` while the engine does not run.
   public var lastRenderTime: AVAudioTime? { node.lastRenderTime.map(AVAudioTime.init) }
 
   /// The format of a bus; one without channels where there is no such bus.
@@ -27,6 +32,7 @@ public class AVAudioNode: NSObject, @unchecked Sendable {
     AVAudioFormat(node.outputFormat(bus: bus) ?? AudioFormat(sampleRate: 0, channelCount: 0))
   }
 
+  /// Forgets past sound.
   public func reset() { node.reset() }
 
   /// Listens to a bus; see `AudioNode.installTap`. An error is kept for the engine's start to throw.
@@ -51,6 +57,7 @@ public class AVAudioNode: NSObject, @unchecked Sendable {
     }
   }
 
+  /// Ends a tap.
   public func removeTap(onBus bus: AVAudioNodeBus) { try? node.removeTap(bus: bus) }
 }
 
@@ -58,9 +65,12 @@ public class AVAudioNode: NSObject, @unchecked Sendable {
 public class AVAudioConnectionPoint: NSObject, @unchecked Sendable {
   // Why unchecked: nothing changes after init.
 
+  /// The node.
   public let node: AVAudioNode?
+  /// Its bus.
   public let bus: AVAudioNodeBus
 
+  /// A bus of a node.
   public init(node: AVAudioNode, bus: AVAudioNodeBus) {
     self.node = node
     self.bus = bus
@@ -98,11 +108,13 @@ public class AVAudioMixingDestination: NSObject, AVAudioMixing {
 
   init(_ destination: MixingDestination) { self.destination = destination }
 
+  /// How loud: 0 to 1.
   public var volume: Float {
     get { destination.volume }
     set { destination.volume = newValue }
   }
 
+  /// The balance, from -1 (left) to 1 (right).
   public var pan: Float {
     get { destination.pan }
     set { destination.pan = newValue }
@@ -149,12 +161,15 @@ public class AVAudioOutputNode: AVAudioIONode, @unchecked Sendable {}
 public class AVAudioMixerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable {
   private var mixer: MixerNode { node as? MixerNode ?? MixerNode() }
 
+  /// A mixer.
   public convenience init() { self.init(MixerNode()) }
 
+  /// The volume of the mix: 0 to 1.
   public var outputVolume: Float {
     get { mixer.outputVolume }
     set { mixer.outputVolume = newValue }
   }
 
+  /// The first input that nothing is connected to.
   public var nextAvailableInputBus: AVAudioNodeBus { mixer.nextAvailableInputBus }
 }

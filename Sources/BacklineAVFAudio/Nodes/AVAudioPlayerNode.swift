@@ -3,12 +3,17 @@ import Foundation
 
 /// How what is scheduled begins and goes on.
 public struct AVAudioPlayerNodeBufferOptions: OptionSet, Sendable {
+  /// The bits.
   public let rawValue: UInt
 
+  /// A set from its bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
+  /// Repeats.
   public static let loops = AVAudioPlayerNodeBufferOptions(rawValue: 1)
+  /// Takes the place of what was before.
   public static let interrupts = AVAudioPlayerNodeBufferOptions(rawValue: 2)
+  /// The same at the end of a loop's pass.
   public static let interruptsAtLoop = AVAudioPlayerNodeBufferOptions(rawValue: 4)
 }
 
@@ -31,6 +36,7 @@ public enum AVAudioPlayerNodeCompletionCallbackType: Int, Sendable {
 public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable {
   private let player: PlayerNode
 
+  /// A player; attach it to an engine.
   public init() {
     player = PlayerNode()
     super.init(player)
@@ -38,10 +44,12 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
 
   // MARK: Buffers
 
+  /// Schedules a buffer after what was scheduled before.
   public func scheduleBuffer(_ buffer: AVAudioPCMBuffer, completionHandler: AVAudioNodeCompletionHandler? = nil) {
     scheduleBuffer(buffer, at: nil, options: [], completionHandler: completionHandler)
   }
 
+  /// Schedules a buffer; the handler is called when it has come so far, or has ended otherwise.
   public func scheduleBuffer(
     _ buffer: AVAudioPCMBuffer, at when: AVAudioTime?, options: AVAudioPlayerNodeBufferOptions = [],
     completionHandler: AVAudioNodeCompletionHandler? = nil
@@ -51,6 +59,7 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
     }
   }
 
+  /// Schedules a buffer; the handler is called when it has come so far, or has ended otherwise.
   public func scheduleBuffer(
     _ buffer: AVAudioPCMBuffer, completionCallbackType callbackType: AVAudioPlayerNodeCompletionCallbackType,
     completionHandler: AVAudioPlayerNodeCompletionHandler? = nil
@@ -59,6 +68,7 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
       buffer, at: nil, options: [], completionCallbackType: callbackType, completionHandler: completionHandler)
   }
 
+  /// Schedules a buffer; the handler is called when it has come so far, or has ended otherwise.
   public func scheduleBuffer(
     _ buffer: AVAudioPCMBuffer, at when: AVAudioTime?, options: AVAudioPlayerNodeBufferOptions = [],
     completionCallbackType callbackType: AVAudioPlayerNodeCompletionCallbackType,
@@ -94,12 +104,14 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
 
   // MARK: Files
 
+  /// Schedules a file; the handler is called when it has come so far, or has ended otherwise.
   public func scheduleFile(
     _ file: AVAudioFile, at when: AVAudioTime?, completionHandler: AVAudioNodeCompletionHandler? = nil
   ) {
     scheduleFile(file, at: when, completionCallbackType: .dataConsumed) { _ in completionHandler?() }
   }
 
+  /// Schedules a file; the handler is called when it has come so far, or has ended otherwise.
   public func scheduleFile(
     _ file: AVAudioFile, at when: AVAudioTime?,
     completionCallbackType callbackType: AVAudioPlayerNodeCompletionCallbackType,
@@ -122,6 +134,7 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
     }
   }
 
+  /// Schedules frames of a file; the handler is called when they have come so far, or have ended otherwise.
   public func scheduleSegment(
     _ file: AVAudioFile, startingFrame startFrame: AVAudioFramePosition, frameCount numberFrames: AVAudioFrameCount,
     at when: AVAudioTime?, completionHandler: AVAudioNodeCompletionHandler? = nil
@@ -131,6 +144,7 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
     ) { _ in completionHandler?() }
   }
 
+  /// Schedules frames of a file; the handler is called when they have come so far, or have ended otherwise.
   public func scheduleSegment(
     _ file: AVAudioFile, startingFrame startFrame: AVAudioFramePosition, frameCount numberFrames: AVAudioFrameCount,
     at when: AVAudioTime?, completionCallbackType callbackType: AVAudioPlayerNodeCompletionCallbackType,
@@ -159,15 +173,19 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
 
   /// Begins to play; where that cannot be, the engine's next start throws why.
   public func play() { play(at: nil) }
+  /// Begins to play at a time; where that cannot be, the engine's next start throws why.
   public func play(at when: AVAudioTime?) {
     do { try playAudio(at: when) } catch { owner?.keep(error) }
   }
 
   /// Begins to play; throws where the engine does not run.
   public func playAudio() throws { try playAudio(at: nil) }
+  /// Begins to play at a time; throws where that cannot be.
   public func playAudio(at when: AVAudioTime?) throws { try player.play(at: when?.time) }
 
+  /// Holds what plays where it is.
   public func pause() { player.pause() }
+  /// Forgets all that was scheduled.
   public func stop() { player.stop() }
 
   /// Reads ahead what is scheduled.
@@ -175,12 +193,15 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
     do { try player.prepare() } catch { owner?.keep(error) }
   }
 
+  /// True while the player plays.
   public var isPlaying: Bool { player.isPlaying }
 
+  /// A time of the player's as the engine's.
   public func nodeTime(forPlayerTime playerTime: AVAudioTime) -> AVAudioTime? {
     player.nodeTime(forPlayerTime: playerTime.time).map(AVAudioTime.init)
   }
 
+  /// A time of the engine's as the player's.
   public func playerTime(forNodeTime nodeTime: AVAudioTime) -> AVAudioTime? {
     player.playerTime(forNodeTime: nodeTime.time).map(AVAudioTime.init)
   }

@@ -19,8 +19,10 @@ public typealias AVAudioSinkNodeReceiverBlock =
 /// A node whose sound a block makes on the render thread; see `SourceNode`. The sound of a block that does not answer `noErr` is
 /// silence.
 public class AVAudioSourceNode: AVAudioNode, AVAudioMixing, @unchecked Sendable {
+  /// A source of two channels at the engine's rate.
   public convenience init(renderBlock block: @escaping AVAudioSourceNodeRenderBlock) { self.init(nil, block) }
 
+  /// A source of a format of its own.
   public convenience init(format: AVAudioFormat, renderBlock block: @escaping AVAudioSourceNodeRenderBlock) {
     self.init(format.format, block)
   }
@@ -42,6 +44,7 @@ public class AVAudioSourceNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
 
 /// A node that hands sound to a block on the render thread; see `SinkNode`.
 public class AVAudioSinkNode: AVAudioNode, @unchecked Sendable {
+  /// A sink around a block.
   public init(receiverBlock block: @escaping AVAudioSinkNodeReceiverBlock) {
     super.init(
       SinkNode(state: BufferListMemory()) { memory, call in

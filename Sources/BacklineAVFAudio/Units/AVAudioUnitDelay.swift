@@ -2,6 +2,7 @@ import Foundation
 
 /// Echoes.
 public class AVAudioUnitDelay: AVAudioUnitEffect, @unchecked Sendable {
+  /// With the Mac's first values.
   public init() {
     super.init(kind: "delay")
     delayTime = 1

@@ -31,6 +31,7 @@ public class AVAudioUnitDistortion: AVAudioUnitEffect, @unchecked Sendable {
   private var drive: Float = 20
   private var gain: Float = -6
 
+  /// With the Mac's first values.
   public init() {
     super.init(kind: "distortion")
     wetDryMix = 50

@@ -22,6 +22,7 @@ public class AVAudioUnitEQFilterParameters: NSObject, @unchecked Sendable {
   private func value(_ name: String) -> Float { unit?.value(prefix + name) ?? 0 }
   private func set(_ name: String, _ value: Float) { unit?.set(prefix + name, value) }
 
+  /// The shape.
   public var filterType: AVAudioUnitEQFilterType {
     get { AVAudioUnitEQFilterType(rawValue: Int(value("Type"))) ?? .parametric }
     set { set("Type", Float(newValue.rawValue)) }
@@ -69,8 +70,10 @@ public class AVAudioUnitEQ: AVAudioUnitEffect, @unchecked Sendable {
     all = (0..<min(max(0, numberOfBands), 16)).map { AVAudioUnitEQFilterParameters(self, band: $0) }
   }
 
+  /// An equalizer of one band.
   public convenience init() { self.init(numberOfBands: 1) }
 
+  /// The bands.
   public var bands: [AVAudioUnitEQFilterParameters] { all }
 
   /// dB, -96 to 24.

@@ -29,6 +29,7 @@ public enum AVAudioUnitReverbPreset: Int, Sendable {
 
 /// A reverb with rooms to choose from.
 public class AVAudioUnitReverb: AVAudioUnitEffect, @unchecked Sendable {
+  /// With the Mac's first values.
   public init() {
     super.init(kind: "reverb")
     loadFactoryPreset(.mediumHall)

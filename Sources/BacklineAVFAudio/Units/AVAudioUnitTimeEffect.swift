@@ -19,6 +19,7 @@ public class AVAudioUnitTimeEffect: AVAudioUnit, @unchecked Sendable {
 
 /// Changes speed and pitch together.
 public class AVAudioUnitVarispeed: AVAudioUnitTimeEffect, @unchecked Sendable {
+  /// A unit that changes nothing yet.
   public init() { super.init(VarispeedNode()) }
 }
 
@@ -26,6 +27,7 @@ public class AVAudioUnitVarispeed: AVAudioUnitTimeEffect, @unchecked Sendable {
 public class AVAudioUnitTimePitch: AVAudioUnitTimeEffect, @unchecked Sendable {
   private let timePitch: TimePitchNode
 
+  /// A unit that changes nothing yet.
   public init() {
     timePitch = TimePitchNode()
     super.init(timePitch)

@@ -16,6 +16,7 @@ final class Rack: @unchecked Sendable {
   let router: CommandRouter
   let presets: PresetCommands
   let players: PlayerCommands
+  let convolvers: ConvolverCommands
   private let media: MediaService
   private let announcer: RackAnnouncer
   private var capture: CaptureWriter?
@@ -45,6 +46,7 @@ final class Rack: @unchecked Sendable {
       router = CommandRouter(engine: engine, server: server, version: VersionCommand.version)
       presets = try PresetCommands(engine: engine, library: PresetLibrary(roots: options.roots))
       players = PlayerCommands(engine: engine, media: media, roots: options.roots)
+      convolvers = ConvolverCommands(engine: engine, media: media, roots: options.roots)
     } catch {
       throw CommandError(.unavailable, error.message)
     }
@@ -68,6 +70,7 @@ final class Rack: @unchecked Sendable {
     }
     presets.register(router)
     players.register(router)
+    convolvers.register(router)
     router.onQuit = { [end] in end(.done, nil) }
     engine.here { engine in engine.observe { [weak self] event in self?.hear(event) } }
     router.start()
@@ -95,9 +98,14 @@ final class Rack: @unchecked Sendable {
     case .stateChanged(let state): follow(state)
     case .configurationChanged(let cause, let old, let new, _):
       announcer.log("\(cause) \(old) -> \(new)")
-      if cause == "sampleRate" { players.followRate() }
+      if cause == "sampleRate" {
+        players.followRate()
+        convolvers.followRate()
+      }
     case .graphChanged(let change, let name):
-      players.follow(change, name, isReplaying: engine.here { $0.isReplaying })
+      let isReplaying = engine.here { $0.isReplaying }
+      players.follow(change, name, isReplaying: isReplaying)
+      convolvers.follow(change, name, isReplaying: isReplaying)
     case .retrying(let attempt, let wait):
       announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
     case .nonFinite(let node): announcer.logLimited("node '\(node)' gave samples that are not finite: silenced, reset")

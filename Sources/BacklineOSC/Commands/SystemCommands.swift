@@ -56,6 +56,22 @@ extension CommandRouter {
         return [.string(state.name), .string(state.cause)]
       }
     }
+    on("/engine/log") { [engine] request, _ throws(EngineError) in
+      try request.expect(0...1, "how many, or nothing")
+      let most = request.arguments.isEmpty ? 16 : try request.integer(0, "how many")
+      guard (1...Engine.transitionLimit).contains(most) else {
+        throw EngineError(.outOfRange, "/engine/log: remembered are 1 to \(Engine.transitionLimit), not \(most)")
+      }
+      return .answer { () throws(EngineError) in
+        let now = backline_now()
+        return engine.here { $0.transitions }.suffix(most).flatMap { item -> [OSCArgument] in
+          [
+            .string(item.state.name), .string(item.state.cause), .int64(item.frame),
+            .double(Double(now - item.time) * 1e-9),
+          ]
+        }
+      }
+    }
     on("/engine/start") { [engine] request, _ throws(EngineError) in
       try request.expect(0...0, "nothing")
       return .alone { completion in

@@ -16,6 +16,7 @@
 #include "SectionCascade.h"
 #include "StateVariable.h"
 #include "StereoVector.h"
+#include "TapeKernel.h"
 #include "TruePeak.h"
 
 #define REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
