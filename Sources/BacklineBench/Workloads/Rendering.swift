@@ -65,11 +65,10 @@ extension Bench {
     let words: [String]
   }
 
-  /// Seconds on the clock and of the processor, MiB.
+  /// Seconds on the clock and of the processor.
   private struct Run {
     let wall: Double
     let processor: Double
-    let memory: Double
   }
 
   private static let lengths = [600, 60]
@@ -80,7 +79,7 @@ extension Bench {
     defer { for name in Self.made + [""] { remove("\(folder)/\(name)") } }
     var table = Report.Table(
       title: "\(workload.title): whole process, with the file on the disk",
-      columns: ["length s", "program", "wall s", "least", "processor s", "peak MiB", "x real time", "backline to it"])
+      columns: ["length s", "program", "wall s", "least", "processor s", "x real time", "backline to it"])
     for seconds in Self.lengths {
       let input = "\(folder)/in-\(seconds).wav"
       try OfflineSignal.write(input, seconds: seconds)
@@ -100,7 +99,7 @@ extension Bench {
         let wall = Statistics.median(runs.map(\.wall)) ?? .nan
         table.rows.append([
           .count(seconds), .text(maker.name), .number(wall, digits: 3), .number(runs.map(\.wall).min(), 3),
-          .number(Statistics.median(runs.map(\.processor)), 3), .number(Statistics.median(runs.map(\.memory)), 1),
+          .number(Statistics.median(runs.map(\.processor)), 3),
           .number(Double(seconds) / wall, digits: 0), .number(own / wall, digits: 2),
         ])
       }
@@ -160,7 +159,7 @@ extension Bench {
     let wall = Double(backline_now() - child.begin) * 1e-9
     guard status == 0 else { throw BenchError("\(maker.name) has failed: \(child.lastWords)") }
     let processor = [usage.ru_utime, usage.ru_stime].reduce(0.0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
-    return Run(wall: wall, processor: processor, memory: Double(usage.ru_maxrss) / 1024)
+    return Run(wall: wall, processor: processor)
   }
 
   /// What is made in the folder.
