@@ -280,6 +280,9 @@ public actor Engine {
     }
   }
 
+  /// Says that something was done that is not taken down, so that what has been is not the whole.
+  public func spoilCapture() { changeLog?.spoil() }
+
   /// Begins to take down what is rendered from the frame 0 on.
   func beginLog() {
     guard let observer = changeObserver, exchange.pointee.currentFrame == 0 else { return }

@@ -201,7 +201,10 @@ final class CaptureWriter: ChangeObserver, @unchecked Sendable {
     try facts.publish { _ throws(SoundFileWriteError) in }
     log(
       "capture: \(length) frames in \(folder)"
-        + (isExact ? "" : "; it is not exact, some things could not be kept up with"))
+        + (isExact
+          ? ""
+          : "; it is not exact, since something could not be kept up with or is not taken down (files, what players do)")
+    )
   }
 
   private static func put(_ bytes: [UInt8], _ file: StagedFile) throws(SoundFileWriteError) {

@@ -50,10 +50,15 @@ final class ConvolverCommands: @unchecked Sendable {
     case "load":
       try request.expect(1...1, "PATH")
       let path = try request.text(0, "the path")
-      return .alone { [self] completion in load(name, path, control, completion) }
+      return .alone { [self] completion in
+        // Not taken down: a file may be another one by the time of a replay.
+        engine.here { $0.spoilCapture() }
+        load(name, path, control, completion)
+      }
     case "unload":
       try request.expect(0...0, "nothing")
       return .alone { [self] completion in
+        engine.here { $0.spoilCapture() }
         sessions[name] = nil
         media.unload(control)
         completion(.success([]))

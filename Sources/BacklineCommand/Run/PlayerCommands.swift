@@ -95,7 +95,9 @@ final class PlayerCommands: @unchecked Sendable {
   }
 
   private func act(_ name: String, _ body: @escaping () throws(PlayerError) -> Void) -> CommandAction {
-    .alone { completion in
+    .alone { [engine] completion in
+      // Not taken down: what a player does hangs on its disk, too.
+      engine.here { $0.spoilCapture() }
       do throws(PlayerError) {
         try body()
         completion(.success([]))
@@ -144,6 +146,7 @@ final class PlayerCommands: @unchecked Sendable {
     _ name: String, _ path: String, _ control: PlayerControl,
     _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
   ) {
+    engine.here { $0.spoilCapture() }
     let resolved: String
     do throws(EngineError) {
       resolved = try roots.existing(path)
