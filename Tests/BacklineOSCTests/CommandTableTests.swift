@@ -88,7 +88,7 @@ struct CommandTableTests {
     let client = bench.udp()
     let answer = try #require(client.ask("/engine/log", 1))
     #expect(answer.arguments.prefix(3) == ["/engine/log", "running", ""])
-    #expect(answer.arguments.count == 5)
+    try #require(answer.arguments.count == 5)
     guard case .double(let age) = answer.arguments[4] else {
       Issue.record("\(answer)")
       return
