@@ -187,6 +187,12 @@ public struct Compressor: ProcessingUnit, ~Copyable {
     let left = block.input(0, 0) + offset, right = block.input(0, 1) + offset
     let leftOut = block.output(0, 0) + offset, rightOut = block.output(0, 1) + offset
     let isWhole = mix.isSettled && mix.value == 1
+    if isWhole && line.isIdle {
+      line.note(left, right, count)
+      backline_multiply(leftOut, left, gains, Int64(count))
+      backline_multiply(rightOut, right, gains, Int64(count))
+      return
+    }
     for frame in 0..<max(0, count) {
       let delayed = line.next(SIMD2(left[frame], right[frame]))
       let gain = isWhole ? gains[frame] : 1 + mix.next() * (gains[frame] - 1)

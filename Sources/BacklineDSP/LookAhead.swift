@@ -41,6 +41,15 @@ struct LookAhead {
     return SIMD2(old.x + weight * (new.x - old.x), old.y + weight * (new.y - old.y))
   }
 
+  /// True where the signal does not wait.
+  var isIdle: Bool { @_noLocks get { delay.isSettled && delay.to == 0 } }
+
+  /// Takes frames that do not wait, for a delay that may come.
+  @inline(__always) @_noLocks
+  mutating func note(_ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, _ count: Int) {
+    for frame in 0..<max(0, count) { line.write(SIMD2(left[frame], right[frame])) }
+  }
+
   @_noLocks
   mutating func reset() {
     line.clear()

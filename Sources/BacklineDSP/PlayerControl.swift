@@ -25,6 +25,8 @@ public final class PlayerControl: @unchecked Sendable {
     /// The commands sent so far.
     var sent = 0
     var onWork: (@Sendable () -> Void)?
+    /// What the render thread has told of `taken` and nobody has asked for yet.
+    var taken: [Int: Int64] = [:]
 
     mutating func newGeneration() -> Int {
       generation += 1
@@ -221,6 +223,7 @@ public final class PlayerControl: @unchecked Sendable {
   private func push(_ command: PlayerCommand, _ requests: inout Requests) throws(PlayerError) {
     var command = command
     command.file = requests.file
+    command.number = requests.sent + 1
     try checkRoom(for: 1, isScheduled: command.isScheduled, requests)
     guard link.pointee.commands.push(command) else { throw .tooManyWaiting(limit: PlayerLink.waitingLimit) }
     requests.sent += 1
@@ -232,6 +235,31 @@ public final class PlayerControl: @unchecked Sendable {
     let limit = isScheduled ? PlayerLink.waitingLimit / 2 : PlayerLink.waitingLimit
     if waiting + count > limit { throw .tooManyWaiting(limit: limit) }
   }
+
+  // MARK: Taking down
+
+  /// Begins to remember with which blocks commands and files are taken. False where it does already.
+  public func observe() -> Bool {
+    !link.pointee.isObserved.exchange(true, ordering: .acquiringAndReleasing)
+  }
+
+  /// A number for the last command that was given.
+  public var lastCommand: Int { requests.withLock { $0.sent } }
+
+  /// A number for the last file that was attached, or taken out.
+  public var lastFile: Int { requests.withLock { -$0.file } }
+
+  /// The first frame of the block with which the command or file of a number was taken, once; `nil` while it has not been. To
+  /// be asked for often enough: some 128 may wait.
+  public func takenFrame(_ number: Int) -> Int64? {
+    requests.withLock { requests in
+      while let taken = link.pointee.taken.pop() { requests.taken[taken.number] = taken.frame }
+      return requests.taken.removeValue(forKey: number)
+    }
+  }
+
+  /// True where something of what has been heard went by how fast a disk was, not by commands and their frames alone.
+  public var dependsOnDisk: Bool { link.pointee.chances.load(ordering: .acquiring) > 0 }
 
   // MARK: The reader
 

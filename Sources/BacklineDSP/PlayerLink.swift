@@ -19,6 +19,8 @@ struct PlayerCommand: BitwiseCopyable, Sendable {
   var frame: Int64
   /// The generation of the file that the command is meant for.
   var file = 0
+  /// Counts all commands of the player from 1 on.
+  var number = 0
   var generation = 0
   var position: Int64 = 0
 
@@ -30,6 +32,20 @@ struct PlayerCommand: BitwiseCopyable, Sendable {
       default: false
       }
     }
+  }
+}
+
+/// The block with which the render thread took a command, or went over to a file.
+struct PlayerTaken: BitwiseCopyable, Sendable {
+  /// The command's number; that of a file is its generation, negated.
+  let number: Int
+  /// The first frame of the block.
+  let frame: Int64
+
+  @_noLocks
+  init(_ number: Int, at frame: Int64) {
+    self.number = number
+    self.frame = frame
   }
 }
 
@@ -69,6 +85,13 @@ struct PlayerLink: ~Copyable {
   let retiredCommands = Atomic<Int>(0)
   /// The newest generation that has been jumped to.
   let executedGeneration = Atomic<Int>(0)
+
+  /// True while somebody wants to hear from `taken`. Written by control.
+  let isObserved = Atomic<Bool>(false)
+  /// What has been taken, and when. Written by the render thread.
+  let taken = RingQueue<PlayerTaken>(capacity: 2 * PlayerLink.waitingLimit)
+  /// Counts what a disk's speed has had a part in: sound that was due and not there, and what `taken` had no room for.
+  let chances = Atomic<Int>(0)
 
   /// Set by the render thread, cleared by the reader: the start of the file is wanted again.
   let isRewindWanted = Atomic<Bool>(false)

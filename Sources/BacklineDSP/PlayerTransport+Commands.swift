@@ -12,9 +12,9 @@ extension PlayerTransport {
   /// Takes what control has sent; commands without a frame get `frame`, the first one of the block.
   @_noLocks
   mutating func receive(at frame: Int64) {
-    changeFile()
+    changeFile(at: frame)
     while var command = link.pointee.commands.peek() {
-      if command.file > file { changeFile() }
+      if command.file > file { changeFile(at: frame) }
       if command.file < file {
         _ = link.pointee.commands.pop()
         retire(1)
@@ -30,6 +30,7 @@ extension PlayerTransport {
       }
       if waitingCount == PlayerLink.waitingLimit { return }
       _ = link.pointee.commands.pop()
+      noteTaken(command.number, at: frame)
       if command.isScheduled && command.frame < frame {
         link.pointee.lateCommands.store(
           link.pointee.lateCommands.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
@@ -63,6 +64,19 @@ extension PlayerTransport {
       if command.isJump { noteExecuted(command.generation) }
       retire(1)
     }
+  }
+
+  /// Tells whoever takes the performance down.
+  @_noLocks
+  func noteTaken(_ number: Int, at frame: Int64) {
+    if !link.pointee.isObserved.load(ordering: .relaxed) { return }
+    if !link.pointee.taken.push(PlayerTaken(number, at: frame)) { noteChance() }
+  }
+
+  /// What is heard now is no longer a matter of commands and frames alone.
+  @_noLocks
+  func noteChance() {
+    link.pointee.chances.store(link.pointee.chances.load(ordering: .relaxed) &+ 1, ordering: .releasing)
   }
 
   @_noLocks

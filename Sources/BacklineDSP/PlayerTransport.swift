@@ -72,14 +72,16 @@ struct PlayerTransport {
     case .relink: relink(command)
     }
     if command.isJump { noteExecuted(command.generation) }
+    if isRunning && current < 0 { noteChance() }
   }
 
   /// Goes over to the file that has been loaded last: stopped, at its start, with nothing waiting.
   @_noLocks
-  mutating func changeFile() {
+  mutating func changeFile(at frame: Int64) {
     let newest = link.pointee.newestFile.load(ordering: .acquiring)
     if newest >> 1 == file { return }
     file = newest >> 1
+    noteTaken(-file, at: frame)
     dropWaiting()
     stop()
     needsRewind = false
@@ -232,6 +234,7 @@ struct PlayerTransport {
         voices[index] = voices[current]
         lanes[current].release()
       } else {
+        noteChance()
         leaveCurrent()
         entryFade = rampFrames
         enter(index)
@@ -270,6 +273,7 @@ struct PlayerTransport {
   mutating func starve() {
     if isStarving { return }
     isStarving = true
+    noteChance()
     link.pointee.underruns.store(link.pointee.underruns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
 

@@ -7,7 +7,7 @@ import CBackline
 /// Dattorro's plate ("Effect design, part 1", JAES 1997); the right ones are somewhat longer, which sets the sides apart.
 /// For decay times so short that the filters themselves would ring on for longer, their coefficients are smaller.
 struct ReverbDiffuser: ~Copyable {
-  private static var stageCount: Int { @_noLocks get { 4 } }
+  private static var stageCount: Int { @_noLocks get { BacklineDiffuserRings / 2 } }
   /// In milliseconds: 142, 107, 379 and 277 frames at 29 761 Hz.
   private static let milliseconds = [4.771, 3.595, 12.735, 9.307]
 
@@ -70,12 +70,7 @@ struct ReverbDiffuser: ~Copyable {
     _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int32
   ) {
     if !isFlat { fill(frames) }
-    for stage in 0..<Self.stageCount {
-      backline_reverb_diffuse(
-        &rings, Int32(truncatingIfNeeded: 2 &* stage), delays[2 &* stage], delays[2 &* stage &+ 1],
-        values + stage &* Self.block, left, right, frames)
-    }
-    backline_rings_advance(&rings, Int64(frames))
+    backline_reverb_diffuse(&rings, delays, values, left, right, frames)
   }
 
   /// Forgets the past, in no time, and ends the movement.

@@ -80,6 +80,8 @@ public actor Engine {
 
   /// Takes the performance down, from the first opening of the host on.
   var changeLog: ChangeLog?
+  /// Something was done before taking down began that it would have to know.
+  private var isCaptureSpoiled = false
   private(set) var changeObserver: (any ChangeObserver)?
   private var logTimer: ControlExecutor.Timer?
 
@@ -281,15 +283,35 @@ public actor Engine {
   }
 
   /// Says that something was done that is not taken down, so that what has been is not the whole.
-  public func spoilCapture() { changeLog?.spoil() }
+  public func spoilCapture() {
+    if let changeLog { changeLog.spoil() } else { isCaptureSpoiled = true }
+  }
+
+  /// True while a performance is being taken down.
+  public var isCapturing: Bool { changeLog != nil }
+
+  /// Takes down a command to a unit by itself, whose frame `frame` answers as soon as it is known.
+  public func capture(_ address: String, _ arguments: [UnitArgument], frame: @escaping () -> Int64?) {
+    changeLog?.noteUnit(address, arguments, frame: frame)
+  }
+
+  /// Has a unit say at the end whether all that was heard of it followed from what is taken down.
+  public func captureWitness(_ isExact: @escaping () -> Bool) { changeLog?.addWitness(isExact) }
 
   /// Begins to take down what is rendered from the frame 0 on.
   func beginLog() {
     guard let observer = changeObserver, exchange.pointee.currentFrame == 0 else { return }
     changeObserver = nil
-    changeLog = ChangeLog(observer)
+    let log = ChangeLog(observer)
+    if isCaptureSpoiled { log.spoil() }
+    changeLog = log
     observer.performanceBegan(graph: graph, sampleRate: sampleRate, rampTime: rampTime)
-    logTimer = executor.schedule(after: 0.01, repeating: 0.01) { [weak self] in self?.assumeIsolated { $0.collect() } }
+    logTimer = executor.schedule(after: 0.01, repeating: 0.01) { [weak self] in
+      self?.assumeIsolated { engine in
+        engine.collect()
+        engine.changeLog?.askUnits()
+      }
+    }
   }
 
   /// Ends it.

@@ -22,6 +22,7 @@ final class OfflineGraph {
   /// The next frame to be rendered.
   private(set) var position: Int64 = 0
   private let host: OfflineHost
+  private let blockFrames: Int
   private let script: (any OfflineScript)?
   private let media: MediaService?
   private let mediaFailure: (@Sendable () -> EngineError?)?
@@ -37,6 +38,7 @@ final class OfflineGraph {
     let graph = job.graph ?? OfflineJob.passage(channelCount: job.source.channelCount)
     engine = Engine(catalog: job.catalog, rampTime: job.rampTime)
     host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fades: job.fadesIn, isOffline: true)
+    blockFrames = job.blockFrames
     media = job.media
     isTidiedByScript = job.isTidiedByScript
     mediaFailure = job.mediaFailure
@@ -75,12 +77,12 @@ final class OfflineGraph {
     outputs.deallocate()
   }
 
-  /// Renders `count` frames of `input`, or of silence, to the beginning of `output`.
+  /// Renders `count` frames of `input`, or of silence, to the beginning of `output`, in blocks.
   func render(_ input: SampleBlock?, count: Int, to output: SampleBlock) throws(OfflineError) {
     var done = 0
     // A step of the very frame where a block ends belongs to the block after it, where there is one.
     while done < count {
-      let limit = try prepare(upTo: count - done)
+      let limit = try prepare(upTo: min(blockFrames, count - done))
       if let media {
         media.fillSynchronously()
         if let error = mediaFailure?() { throw OfflineError(error) }

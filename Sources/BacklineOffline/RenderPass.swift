@@ -7,6 +7,8 @@ import Synchronization
 final class RenderPass: Sendable {
   /// The blocks on their way between two threads.
   private static let depth = 4
+  /// About as many samples of all channels go into such a block, more than are rendered at once: handing over takes its time.
+  private static let blockSamples = 65_536
   /// Frames between two looks at whether a tail has ended.
   private static let restFrames: Int64 = 4096
   /// How long a source that has nothing yet is asked again, in nanoseconds.
@@ -17,6 +19,8 @@ final class RenderPass: Sendable {
   private let passage: ChannelPassage
   private let output: OutputStage
   private let begin: Int64
+  /// The frames of a block on its way between two threads.
+  private let blockFrames: Int
   private let filled = BlockQueue(capacity: depth), emptied = BlockQueue(capacity: depth)
   private let rendered = BlockQueue(capacity: depth), written = BlockQueue(capacity: depth)
   private let failure = Mutex<OfflineError?>(nil)
@@ -36,12 +40,14 @@ final class RenderPass: Sendable {
       case .auto: nil
       }
     let expected = job.source.frameCount.flatMap { frames in tail.map { frames + $0 } }
+    let channels = max(job.source.channelCount, graph.inputCount, graph.outputCount)
+    blockFrames = max(job.blockFrames, Self.blockSamples / channels)
     output = OutputStage(
       job.destination, channelCount: graph.outputCount, sampleRate: rate, expectedFrames: expected,
-      latencies: graph.latencies, blockFrames: job.blockFrames)
+      latencies: graph.latencies, blockFrames: blockFrames)
     for _ in 0..<Self.depth {
-      _ = emptied.push(SampleBlock(channelCount: graph.inputCount, capacity: job.blockFrames))
-      _ = written.push(SampleBlock(channelCount: graph.outputCount, capacity: job.blockFrames))
+      _ = emptied.push(SampleBlock(channelCount: graph.inputCount, capacity: blockFrames))
+      _ = written.push(SampleBlock(channelCount: graph.outputCount, capacity: blockFrames))
     }
   }
 
@@ -104,7 +110,7 @@ final class RenderPass: Sendable {
 
   private func read() {
     do throws(OfflineError) {
-      let samples = UnsafeMutablePointer<Float>.allocate(capacity: job.blockFrames * job.source.channelCount)
+      let samples = UnsafeMutablePointer<Float>.allocate(capacity: blockFrames * job.source.channelCount)
       defer { samples.deallocate() }
       var isEnded = false
       while !isEnded, let block = emptied.pop() {
@@ -194,7 +200,7 @@ final class RenderPass: Sendable {
           peak = 0
         }
         let edge = (graph.position / Self.restFrames + 1) * Self.restFrames
-        let count = min(Int64(job.blockFrames), edge - graph.position, limit - graph.position)
+        let count = min(Int64(blockFrames), edge - graph.position, limit - graph.position)
         guard let part = try render(nil, Int(count), isTail: true) else { return .none }
         peak = max(peak, part)
       }
@@ -205,7 +211,7 @@ final class RenderPass: Sendable {
   /// False when all is over.
   private func renderSilence(until end: Int64, isTail: Bool) throws(OfflineError) -> Bool {
     while graph.position < end {
-      let count = Int(min(Int64(job.blockFrames), end - graph.position))
+      let count = Int(min(Int64(blockFrames), end - graph.position))
       if try render(nil, count, isTail: isTail) == nil { return false }
     }
     return true

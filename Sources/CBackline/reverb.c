@@ -62,29 +62,30 @@ void backline_reverb_band(float *left, float *right, const float *highPass, cons
   state[0] = low[0], state[1] = low[1], state[2] = high[0], state[3] = high[1];
 }
 
-static ALWAYS_INLINE void backline_reverb_diffuse_body(const BlockRings *rings, int32_t ring, int32_t leftDelay,
-                                                       int32_t rightDelay, const float *coefficients, float *left,
-                                                       float *right, int32_t frames) {
+static ALWAYS_INLINE void backline_reverb_diffuse_body(BlockRings *rings, const int32_t *delays,
+                                                       const float *coefficients, float *left, float *right,
+                                                       int32_t frames) {
   float scratch[block + 8];
-  for (int32_t channel = 0; channel < 2; channel++) {
-    float *signal = channel == 0 ? left : right;
-    const float *from =
-        backline_rings_past(rings, ring + channel, channel == 0 ? leftDelay : rightDelay, scratch, frames);
-    float *to = backline_rings_end(rings, ring + channel);
+  for (int32_t ring = 0; ring < BacklineDiffuserRings; ring++) {
+    float *signal = ring % 2 == 0 ? left : right;
+    const float *factors = coefficients + ring / 2 * block;
+    const float *from = backline_rings_past(rings, ring, delays[ring], scratch, frames);
+    float *to = backline_rings_end(rings, ring);
     for (int32_t n = 0; n < frames; n += 8) {
-      const Eight delayed = LOAD_EIGHT(from + n), coefficient = LOAD_EIGHT(coefficients + n);
-      const Eight inner = LOAD_EIGHT(signal + n) - delayed * coefficient;
+      const Eight delayed = LOAD_EIGHT(from + n), factor = LOAD_EIGHT(factors + n);
+      const Eight inner = LOAD_EIGHT(signal + n) - delayed * factor;
       STORE_EIGHT(to + n, inner);
-      STORE_EIGHT(signal + n, delayed + inner * coefficient);
+      STORE_EIGHT(signal + n, delayed + inner * factor);
     }
-    backline_rings_close(rings, ring + channel, frames);
+    backline_rings_close(rings, ring, frames);
   }
+  backline_rings_advance(rings, frames);
 }
 
 WIDE_FUNCTION(backline_reverb_diffuse,
-              (const BlockRings *rings, int32_t ring, int32_t leftDelay, int32_t rightDelay, const float *coefficients,
-               float *left, float *right, int32_t frames),
-              (rings, ring, leftDelay, rightDelay, coefficients, left, right, frames))
+              (BlockRings * rings, const int32_t *delays, const float *coefficients, float *left, float *right,
+               int32_t frames),
+              (rings, delays, coefficients, left, right, frames))
 
 // MARK: The lines' ends
 

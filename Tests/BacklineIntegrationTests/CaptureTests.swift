@@ -1,6 +1,7 @@
 import BacklineDSP
 import BacklineEngine
 import BacklineMedia
+import BacklineOSC
 import BacklineOffline
 import BacklinePresets
 import BacklineTestSupport
@@ -127,6 +128,11 @@ struct CaptureTests {
     #expect(taken.frames == Int64(live.count / 2))
     #expect(taken.changes.count > rounds / 2)
     #expect(live.contains { $0 != 0 })
+    try expectAgain(taken, live, folder, "seed \(seed)")
+  }
+
+  /// Renders a capture in several block sizes, and sees that it gives what was heard.
+  private func expectAgain(_ taken: CaptureFolder, _ live: [Float], _ folder: RenderFolder, _ what: String) throws {
     for block in [4096, 61] {
       let output = FileDestination(
         path: folder.file("out.w64"), container: .w64, sampleFormat: .float32, replacing: true)
@@ -134,14 +140,129 @@ struct CaptureTests {
       job.blockFrames = block
       let result = OfflineRenderer(job).runAndWait()
       guard case .completed = result else {
-        Issue.record("\(result)")
+        Issue.record("\(what): \(result)")
         return
       }
       let again = try folder.read(folder.file("out.w64"))
       #expect(again.count == live.count)
       let first = zip(again, live).enumerated().first { $1.0 != $1.1 }?.offset
-      #expect(first == nil, "seed \(seed): differs from frame \((first ?? 0) / 2) of \(live.count / 2) on")
+      #expect(first == nil, "\(what): differs from frame \((first ?? 0) / 2) of \(live.count / 2) on")
     }
+  }
+
+  /// A performance with a player, driven cycle by cycle.
+  private final class PlayerTake {
+    let folder = RenderFolder()
+    let engine = Engine()
+    let host = ClosableHost()
+    let commands: ScriptedCommands
+    let control: PlayerControl
+    private let capture: CaptureWriter
+    private let media: MediaService
+    private(set) var live: [Float] = []
+
+    /// `media` is filled by itself or not at all.
+    init(_ media: MediaService) async throws {
+      self.media = media
+      capture = try CaptureWriter(folder: folder.file("take"), channelCount: 0) { _ in }
+      try await engine.perform([
+        .add(kind: "player", name: "p", values: []), .connect(Endpoint("p"), Endpoint("output")),
+      ])
+      commands = try ScriptedCommands(engine, media: media)
+      await engine.record(capture)
+      await engine.start(capture.tapped(host), name: "live")
+      try await waitUntil { [host] in host.host.isStarted }
+      control = try #require(
+        try engine.wait { engine throws(EngineError) in try engine.node("p").control as? PlayerControl })
+    }
+
+    func tell(_ command: String, _ arguments: OSCArgument...) throws {
+      try commands.perform([OSCMessage("/player/p/\(command)", arguments)], at: nil)
+    }
+
+    /// One cycle, for which the sound has been read.
+    func cycle(_ frames: Int) async throws {
+      try await waitUntil { [control] in control.urgency > 16_384 }
+      cycleAtOnce(frames)
+    }
+
+    func cycleAtOnce(_ frames: Int) {
+      let out = host.cycle([[], []], frames: frames) ?? [[], []]
+      for index in 0..<frames { live += [out[0][index], out[1][index]] }
+    }
+
+    /// Ends the performance and returns what has been taken down.
+    func end() async throws -> CaptureFolder {
+      await engine.stop()
+      while let out = host.cycle([[], []], frames: 100) {
+        for index in 0..<100 { live += [out[0][index], out[1][index]] }
+        usleep(1000)
+      }
+      try await waitUntil { [engine] in await engine.state == .stopped }
+      media.shutdown()
+      capture.finish()
+      return try CaptureFolder(folder.file("take"))
+    }
+  }
+
+  @Test("what a player plays is rendered again to the bit, with the files and commands that it was given")
+  func players() async throws {
+    let take = try await PlayerTake(try MediaService { _, _ in })
+    var numbers = Numbers(state: 7)
+    func noise(_ frames: Int, _ amplitude: Float) -> [Float] {
+      (0..<2 * frames).map { _ in (Float(numbers.next(0..<65_536)) / 32_768 - 1) * amplitude }
+    }
+    let first = take.folder.write("first.wav", noise(150_000, 0.5))
+    let second = take.folder.write("second.wav", noise(30_000, 0.3), rate: 44_100)
+    try await take.cycle(333)
+    try take.tell("load", .string(first))
+    try await take.cycle(64)
+    var isStopped = true
+    for round in 0..<120 {
+      for _ in 0..<numbers.next(1..<5) { try await take.cycle([64, 1, 777, 128, 2000][numbers.next(0..<5)]) }
+      switch numbers.next(0..<9) {
+      case 0, 1, 2:
+        try take.tell("play")
+        isStopped = false
+      case 3: try take.tell("pause")
+      case 4:
+        try take.tell("stop")
+        isStopped = true
+      case 5: try take.tell("loop", .double(0.1), .double(Double(numbers.next(2..<6)) / 10))
+      case 6: try take.tell("loop", .int32(0), .int32(0))
+      case 7:
+        let frame = await take.engine.currentFrame + Int64(numbers.next(0..<3000))
+        try take.tell("play", .int64(frame))
+        isStopped = false
+      default:
+        // A place that has not been read is waited for while it plays: for how long is the disk's affair.
+        if isStopped { try take.tell("seek", .double(Double(numbers.next(0..<50)) / 100)) }
+      }
+      if round == 60 {
+        try take.tell("stop")
+        try await take.cycle(3000)
+        try take.tell("load", .string(second))
+        isStopped = true
+      }
+    }
+    let taken = try await take.end()
+    #expect(taken.isExact)
+    #expect(taken.changes.filter(\.isUnits).count > 60)
+    #expect(take.live.contains { $0.magnitude > 0.2 })
+    try expectAgain(taken, take.live, take.folder, "players")
+  }
+
+  @Test("a capture in which a player waited for its file says that it is not exact")
+  func starvedPlayer() async throws {
+    let take = try await PlayerTake(MediaService.synchronous { _, _ in })
+    take.cycleAtOnce(64)
+    try take.tell("load", .string(take.folder.write("tone.wav", [Float](repeating: 0.5, count: 20_000))))
+    take.cycleAtOnce(64)
+    try take.tell("play")
+    take.cycleAtOnce(1000)
+    let taken = try await take.end()
+    #expect(!taken.isExact)
+    #expect(taken.changes.filter(\.isUnits).count == 2)
   }
 
   @Test("a rack takes its performance down, and the program renders it again")

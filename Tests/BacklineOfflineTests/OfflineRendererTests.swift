@@ -152,7 +152,7 @@ struct OfflineRendererTests {
   @Test("progress never falls, never passes 1, and tells the frames that are written (U-68)")
   func progress() {
     let seen = Mutex<[OfflineProgress]>([])
-    let (result, _) = renderInMemory(MemorySource(ramp(400_000)), MemoryDestination(pause: 5000)) { job in
+    let (result, _) = renderInMemory(MemorySource(ramp(400_000)), MemoryDestination(pause: 20_000)) { job in
       job.onProgress = { progress in seen.withLock { $0.append(progress) } }
     }
     #expect(result.report != nil)

@@ -28,6 +28,18 @@ enum CaptureLine {
       return [line(change, tidy, [.integer(frame)] + ghosts.map { .integer(Int64($0)) })]
     case .published(let isAdopted): return [line(change, publish, [.bool(isAdopted)])]
     case .fadedOut: return [line(change, fadeOut, [])]
+    case .unit(let address, let arguments):
+      return [
+        line(
+          change, address,
+          arguments.map { argument in
+            switch argument {
+            case .text(let text): .string(text)
+            case .whole(let number): .integer(number)
+            case .real(let number): .double(number)
+            }
+          })
+      ]
     }
   }
 

@@ -27,7 +27,7 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     self.folder = folder
     self.commands = commands
     self.catalog = catalog
-    steps = Self.steps(folder.changes)
+    steps = Self.steps(folder.changes.filter { !$0.isUnits }, units: folder.changes.filter(\.isUnits))
   }
 
   var nextFrame: Int64? { next < steps.count ? steps[next].frame : nil }
@@ -43,9 +43,13 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     job.fadesIn = true
     job.keepsLatency = true
     job.isTidiedByScript = true
+    let failure = MediaFailure()
+    let media = MediaService.synchronous { _, error in failure.note(error) }
+    job.media = media
+    job.mediaFailure = { failure.error }
     job.script = { engine throws(OfflineError) in
       do throws(EngineError) {
-        let commands = try ScriptedCommands(engine, media: MediaService.synchronous { _, _ in })
+        let commands = try ScriptedCommands(engine, media: media)
         return CaptureReplay(folder, commands, catalog: catalog)
       } catch {
         throw OfflineError(error)
@@ -56,7 +60,9 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
 
   /// When each change has to be made: no later than it, or anything that was made after it, was taken. Within a frame, a new step
   /// begins where the render thread took something before it could see what came next.
-  static func steps(_ changes: [CaptureFolder.Change]) -> [Step] {
+  ///
+  /// What was told to units by themselves comes with the very block that took it, whatever was made before or after.
+  static func steps(_ changes: [CaptureFolder.Change], units: [CaptureFolder.Change] = []) -> [Step] {
     var frames = changes.map { change in
       // A plan with a frame within a quantum has to be told it before.
       change.isStructural && change.frame % Int64(Quantum.frames) != 0 ? max(0, change.frame - 1) : change.frame
@@ -77,7 +83,22 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
         steps[steps.count - 1].changes.append(change)
       }
     }
-    return steps
+    let told = units.sorted { ($0.frame, $0.order) < ($1.frame, $1.order) }.map { Step(frame: $0.frame, changes: [$0]) }
+    return merge(steps, told)
+  }
+
+  /// Both in the order of their frames; those of one frame as given, the first ones before.
+  private static func merge(_ first: [Step], _ second: [Step]) -> [Step] {
+    var merged: [Step] = []
+    var rest = second[...]
+    for step in first {
+      while let next = rest.first, next.frame < step.frame {
+        merged.append(next)
+        rest.removeFirst()
+      }
+      merged.append(step)
+    }
+    return merged + rest
   }
 
   func step(_ engine: Engine, at frame: Int64, isNow: Bool) throws(OfflineError) {
@@ -85,7 +106,8 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     next += 1
     for change in step.changes {
       do throws(EngineError) {
-        try perform(change, engine, at: change.isQueued || change.isLate(at: frame) ? change.frame : nil)
+        let isTimed = !change.isUnits && (change.isQueued || change.isLate(at: frame))
+        try perform(change, engine, at: isTimed ? change.frame : nil)
       } catch {
         throw OfflineError(.badData, "\(folder.path)/events.jsonl:\(change.line): \(error.message)")
       }
@@ -151,6 +173,9 @@ extension CaptureFolder.Change {
   func isLate(at frame: Int64) -> Bool {
     self.frame > frame && !address.hasPrefix("/node/") && address != "/mute"
   }
+
+  /// What was told to a unit by itself.
+  var isUnits: Bool { address.hasPrefix("/player/") }
 
   /// Something that went with a plan.
   var isStructural: Bool { !isQueued && address != CaptureLine.tidy }

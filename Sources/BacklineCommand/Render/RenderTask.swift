@@ -151,7 +151,7 @@ extension RenderTask {
 }
 
 /// The first file of a player that could not be read on.
-private final class MediaFailure: Sendable {
+final class MediaFailure: Sendable {
   private let first = Mutex<EngineError?>(nil)
 
   var error: EngineError? { first.withLock { $0 } }

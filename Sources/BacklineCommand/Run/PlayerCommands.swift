@@ -58,17 +58,21 @@ final class PlayerCommands: @unchecked Sendable {
     case "play":
       try request.expect(0...1, "a frame, or nothing")
       let frame = request.arguments.isEmpty ? nil : Int64(try request.integer(0, "the frame"))
-      return act(name) { () throws(PlayerError) in try control.play(at: frame) }
+      return act(request, control, frame.map { [.whole($0)] } ?? []) { () throws(PlayerError) in
+        try control.play(at: frame)
+      }
     case "pause":
       try request.expect(0...0, "nothing")
-      return act(name) { () throws(PlayerError) in try control.pause() }
+      return act(request, control) { () throws(PlayerError) in try control.pause() }
     case "stop":
       try request.expect(0...0, "nothing")
-      return act(name) { () throws(PlayerError) in try control.stop() }
+      return act(request, control) { () throws(PlayerError) in try control.stop() }
     case "seek":
       try request.expect(1...1, "seconds")
       let seconds = try time(request, 0, "the position")
-      return act(name) { () throws(PlayerError) in try control.seek(to: control.frame(atSeconds: seconds)) }
+      return act(request, control, [.real(seconds)]) { () throws(PlayerError) in
+        try control.seek(to: control.frame(atSeconds: seconds))
+      }
     case "loop":
       return try loop(name, control, request)
     case "position":
@@ -94,12 +98,20 @@ final class PlayerCommands: @unchecked Sendable {
     return seconds
   }
 
-  private func act(_ name: String, _ body: @escaping () throws(PlayerError) -> Void) -> CommandAction {
-    .alone { [engine] completion in
-      // Not taken down: what a player does hangs on its disk, too.
-      engine.here { $0.spoilCapture() }
+  /// What a transport command does; `arguments` are its own, for whoever takes the performance down.
+  private func act(
+    _ request: OSCRequest, _ control: PlayerControl, _ arguments: [UnitArgument] = [],
+    _ body: @escaping () throws(PlayerError) -> Void
+  ) -> CommandAction {
+    let address = request.address
+    return .alone { [self] completion in
+      observe(control)
+      let before = control.lastCommand
       do throws(PlayerError) {
         try body()
+        // What needed no command changes nothing that is heard.
+        let number = control.lastCommand
+        if number != before { capture(address, arguments, control, number) }
         completion(.success([]))
       } catch {
         completion(.failure(EngineError(error)))
@@ -112,8 +124,9 @@ final class PlayerCommands: @unchecked Sendable {
   ) throws(EngineError) -> CommandAction {
     try request.expect(2...2, "FROM TO in seconds; 0 0 ends the loop")
     let from = try time(request, 0, "FROM"), to = try time(request, 1, "TO")
+    let arguments: [UnitArgument] = [.real(from), .real(to)]
     if from == 0 && to == 0 {
-      return act(name) { [self] () throws(PlayerError) in
+      return act(request, control, arguments) { [self] () throws(PlayerError) in
         try control.setLoop(nil)
         sessions[name]?.loop = nil
       }
@@ -121,7 +134,7 @@ final class PlayerCommands: @unchecked Sendable {
     guard to > from else {
       throw EngineError(.outOfRange, "\(request.address): TO (\(to)) has to come after FROM (\(from))")
     }
-    return act(name) { [self] () throws(PlayerError) in
+    return act(request, control, arguments) { [self] () throws(PlayerError) in
       try control.setLoop(control.frame(atSeconds: from)..<control.frame(atSeconds: to))
       sessions[name]?.loop = from...to
     }
@@ -146,11 +159,12 @@ final class PlayerCommands: @unchecked Sendable {
     _ name: String, _ path: String, _ control: PlayerControl,
     _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
   ) {
-    engine.here { $0.spoilCapture() }
+    observe(control)
     let resolved: String
     do throws(EngineError) {
       resolved = try roots.existing(path)
     } catch {
+      engine.here { $0.spoilCapture() }
       sessions[name] = Session(path: path, control: control, failure: error.message)
       media.unload(control)
       completion(.failure(error))
@@ -163,6 +177,7 @@ final class PlayerCommands: @unchecked Sendable {
       engine.executor.schedule(after: 0) { [self] in
         switch result {
         case .success(let file):
+          capture("/player/\(name)/load", [.text(resolved)], control, control.lastFile)
           completion(
             .success([
               .string(resolved), .double(file.duration), .int32(Int32(file.format.channelCount)),
@@ -180,7 +195,20 @@ final class PlayerCommands: @unchecked Sendable {
   private func fail(_ load: Int, _ error: EngineError) {
     guard let (name, session) = sessions.first(where: { $0.value.load == load }) else { return }
     sessions[name]?.failure = error.message
+    engine.here { $0.spoilCapture() }
     media.unload(session.control)
+  }
+
+  // MARK: Taking down
+
+  /// Has a player remember when it takes its commands, where a performance is taken down.
+  private func observe(_ control: PlayerControl) {
+    guard engine.here({ $0.isCapturing }) else { return engine.here { $0.spoilCapture() } }
+    if control.observe() { engine.here { $0.captureWitness { !control.dependsOnDisk } } }
+  }
+
+  private func capture(_ address: String, _ arguments: [UnitArgument], _ control: PlayerControl, _ number: Int) {
+    engine.here { $0.capture(address, arguments) { control.takenFrame(number) } }
   }
 
   /// Keeps what players were told under the names that they have, and for those that an undo brings back.
@@ -215,6 +243,8 @@ final class PlayerCommands: @unchecked Sendable {
     let position = Double(old.position) / session.control.sampleRate
     sessions[name]?.control = control
     if session.failure != nil { return }
+    // Not taken down: where it goes on depends on when its file is open.
+    engine.here { $0.spoilCapture() }
     media.load(session.path, into: control, sampleRate: control.sampleRate) { [self] result in
       engine.executor.schedule(after: 0) { [self] in
         do throws(EngineError) {

@@ -11,6 +11,8 @@ public struct RecordedChange: Sendable {
     case published(isAdopted: Bool)
     /// The outputs began to fade out for good.
     case fadedOut
+    /// A command to a unit by itself, such as a player's transport, in the words of OSC; taken with the block at its frame.
+    case unit(address: String, arguments: [UnitArgument])
   }
 
   /// Counts the changes in the order in which the control queue made them. They are told in the order in which the render
@@ -21,6 +23,13 @@ public struct RecordedChange: Sendable {
   public let kind: Kind
   /// True for what went to the render thread by itself, false for what went with a plan or not at all.
   public let isQueued: Bool
+}
+
+/// An argument of a command to a unit.
+public enum UnitArgument: Sendable, Equatable {
+  case text(String)
+  case whole(Int64)
+  case real(Double)
 }
 
 /// Who takes a performance down. Called on the control queue.
@@ -40,6 +49,8 @@ final class ChangeLog {
     case event(Int32)
     case nextPlan
     case plan(Int32)
+    /// Asked until it knows.
+    case unit(() -> Int64?)
   }
 
   private struct Pending {
@@ -62,6 +73,7 @@ final class ChangeLog {
   var way = Way.none
   private(set) var isExact = true
   private var pending: [Pending] = []
+  private var witnesses: [() -> Bool] = []
   private var nextOrder = 0
   private var nextEvent: Int32 = 0
 
@@ -121,8 +133,29 @@ final class ChangeLog {
     observer.performanceChanged(RecordedChange(order: item.order, frame: frame, kind: item.kind, isQueued: true))
   }
 
+  /// Notes a command to a unit, whose frame `frame` answers as soon as it is known.
+  func noteUnit(_ address: String, _ arguments: [UnitArgument], frame: @escaping () -> Int64?) {
+    pending.append(
+      Pending(order: takeOrder(), kind: .unit(address: address, arguments: arguments), wait: .unit(frame)))
+  }
+
+  /// Asks what the units know.
+  func askUnits() {
+    pending.removeAll { item in
+      guard case .unit(let ask) = item.wait, let frame = ask() else { return false }
+      observer.performanceChanged(RecordedChange(order: item.order, frame: frame, kind: item.kind, isQueued: true))
+      return true
+    }
+  }
+
+  /// Has a unit say at the end whether all that was heard of it followed from what is taken down.
+  func addWitness(_ isExact: @escaping () -> Bool) { witnesses.append(isExact) }
+
   /// Something cannot be taken down as it was.
   func spoil() { isExact = false }
 
-  func end() { observer.performanceEnded(isExact: isExact) }
+  func end() {
+    askUnits()
+    observer.performanceEnded(isExact: isExact && witnesses.allSatisfy { $0() })
+  }
 }

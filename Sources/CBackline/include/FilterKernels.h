@@ -68,6 +68,16 @@ REALTIME_SAFE static inline void backline_add_spectra(float *_Nonnull sumReal, f
   }
 }
 
+/// to[i] = from[i] factors[i]; `to` may be `from`.
+REALTIME_SAFE static inline void backline_multiply(float *_Nonnull to, const float *_Nonnull from,
+                                                   const float *_Nonnull factors, int64_t count) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    *(BacklineFour *)(to + i) = *(const BacklineFour *)(from + i) * *(const BacklineFour *)(factors + i);
+  }
+  for (; i < count; i++) to[i] = from[i] * factors[i];
+}
+
 /// to[i] += from[i].
 REALTIME_SAFE static inline void backline_add(float *_Nonnull to, const float *_Nonnull from, int64_t count) {
   for (int64_t i = 0; i < count; i++) to[i] += from[i];

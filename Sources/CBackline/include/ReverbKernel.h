@@ -7,7 +7,7 @@
 
 #include "BlockRings.h"
 
-enum { BacklineReverbLines = 16 };
+enum { BacklineReverbLines = 16, BacklineDiffuserRings = 8 };
 
 /// The shelf filter of each line, in direct form 1: y = (b0 x + b1 x1) - a1 y1.
 typedef struct ReverbShelves {
@@ -31,11 +31,11 @@ REALTIME_SAFE void backline_reverb_delayed(const BlockRings *_Nonnull rings, int
 REALTIME_SAFE void backline_reverb_band(float *_Nonnull left, float *_Nonnull right, const float *_Nonnull highPass,
                                         const float *_Nonnull lowPass, float *_Nonnull state, int32_t frames);
 
-/// An all-pass filter on each channel, in the rings `ring` and `ring + 1`, each with a delay of at least `frames`. The rings
-/// are not moved on.
-REALTIME_SAFE void backline_reverb_diffuse(const BlockRings *_Nonnull rings, int32_t ring, int32_t leftDelay,
-                                           int32_t rightDelay, const float *_Nonnull coefficients,
-                                           float *_Nonnull left, float *_Nonnull right, int32_t frames);
+/// Four all-pass filters in series on each channel, those of left and right in turn in the rings, each with a delay of at
+/// least `frames`; a row of coefficients is for both. Moves the rings on.
+REALTIME_SAFE void backline_reverb_diffuse(BlockRings *_Nonnull rings, const int32_t *_Nonnull delays,
+                                           const float *_Nonnull coefficients, float *_Nonnull left,
+                                           float *_Nonnull right, int32_t frames);
 
 /// Reads the ends of all lines, `lengths` frames and more behind: in the first frame by `offsets`, in each later one by
 /// `steps` more, both in frames with 20 bits after the point. Between samples by the cubic of Lagrange.
