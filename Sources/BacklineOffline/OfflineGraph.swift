@@ -17,8 +17,9 @@ final class OfflineGraph {
   let engine: Engine
   let inputCount: Int
   let outputCount: Int
-  /// The frames by which each output channel comes late.
+  /// The frames by which each output channel comes late at the beginning.
   let latencies: [Int]
+  private var latencyChanges: [LatencyTrim.Change] = []
   /// The next frame to be rendered.
   private(set) var position: Int64 = 0
   private let host: OfflineHost
@@ -30,6 +31,10 @@ final class OfflineGraph {
   private var stepped: Int64?
   private var hasLooseEnds = false
   private let isTidiedByScript: Bool
+  private let keepsLatency: Bool
+  /// The channels of each output bus, and the latencies of the buses as they were found last.
+  private let outputBuses: [Int]
+  private var lastLatencies: [Int]
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let silence: SampleBlock
@@ -42,6 +47,8 @@ final class OfflineGraph {
     media = job.media
     isTidiedByScript = job.isTidiedByScript
     mediaFailure = job.mediaFailure
+    keepsLatency = job.keepsLatency
+    outputBuses = graph.ports.outputs.map(\.count)
     inputCount = graph.ports.inputs.reduce(0) { $0 + $1.count }
     outputCount = graph.ports.outputs.reduce(0) { $0 + $1.count }
     if outputCount == 0 { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
@@ -59,11 +66,8 @@ final class OfflineGraph {
         if turns > 100 { throw EngineError(.internal, "the engine does not start") }
       }
       // Asked only now, since they may depend on the rate.
-      latencies = try engine.wait { engine throws(EngineError) in
-        zip(graph.ports.outputs, engine.outputLatencies).flatMap {
-          Array(repeating: job.keepsLatency ? 0 : $1, count: $0.count)
-        }
-      }
+      lastLatencies = engine.wait { engine in engine.outputLatencies }
+      latencies = Self.byChannel(job.keepsLatency ? lastLatencies.map { _ in 0 } : lastLatencies, outputBuses)
     } catch {
       throw OfflineError(error)
     }
@@ -128,13 +132,28 @@ final class OfflineGraph {
   private func tidy() throws(OfflineError) {
     if isTidiedByScript { return }
     do throws(EngineError) {
-      hasLooseEnds = try engine.wait { engine throws(EngineError) in
+      let (isLoose, late) = try engine.wait { engine throws(EngineError) in
         engine.tidyNow()
-        return engine.hasLooseEnds
+        return (engine.hasLooseEnds, engine.outputLatencies)
       }
+      hasLooseEnds = isLoose
+      if keepsLatency || late == lastLatencies { return }
+      lastLatencies = late
+      latencyChanges.append(LatencyTrim.Change(frame: position, latencies: Self.byChannel(late, outputBuses)))
     } catch {
       throw OfflineError(error)
     }
+  }
+
+  /// The changes of latency since this was asked last.
+  func takeLatencyChanges() -> [LatencyTrim.Change] {
+    defer { latencyChanges = [] }
+    return latencyChanges
+  }
+
+  /// The latencies of output buses as those of their channels.
+  private static func byChannel(_ latencies: [Int], _ buses: [Int]) -> [Int] {
+    zip(buses, latencies).flatMap { Array(repeating: $1, count: $0) }
   }
 
   private func cycle(_ count: Int) {

@@ -4,10 +4,8 @@ import Synchronization
 
 /// The end of a pipeline: lays blocks out frame by frame, holds back what may be nothing but silence to the end, measures, writes.
 final class OutputStage: @unchecked Sendable {
-  // Why unchecked: `align` is the renderer's, the rest the writer's, who is joined before `finish`.
+  // Why unchecked: used by the thread that writes, which is joined before `finish`.
 
-  /// The frames of latency, which are not written.
-  let latency: Int
   /// `nil` where nobody knows before the end.
   let expectedFrames: Int64?
   /// The largest magnitude so far.
@@ -15,22 +13,18 @@ final class OutputStage: @unchecked Sendable {
   private let destination: any OfflineDestination
   private let channelCount: Int
   private let sampleRate: Int
-  private let delays: [ChannelDelay?]
   private let interleaved: UnsafeMutablePointer<Float>
   private let held: SpillBuffer
   private let frames = Atomic<Int64>(0)
 
   init(
-    _ destination: any OfflineDestination, channelCount: Int, sampleRate: Int, expectedFrames: Int64?, latencies: [Int],
+    _ destination: any OfflineDestination, channelCount: Int, sampleRate: Int, expectedFrames: Int64?,
     blockFrames: Int
   ) {
     self.destination = destination
     self.channelCount = channelCount
     self.sampleRate = sampleRate
     self.expectedFrames = expectedFrames
-    let latency = latencies.max() ?? 0
-    self.latency = latency
-    delays = latencies.map { $0 < latency ? ChannelDelay(latency - $0) : nil }
     interleaved = .allocate(capacity: blockFrames * channelCount)
     held = SpillBuffer(channelCount: channelCount)
   }
@@ -44,15 +38,9 @@ final class OutputStage: @unchecked Sendable {
     try destination.begin(sampleRate: sampleRate, channelCount: channelCount, expectedFrames: expectedFrames)
   }
 
-  /// Delays the channels that come earlier than the latest.
-  func align(_ block: SampleBlock, _ count: Int) {
-    if latency == 0 { return }
-    for (channel, delay) in delays.enumerated() { delay?.process(block.channels[channel], count) }
-  }
-
   func write(_ block: SampleBlock) throws(OfflineError) {
     if block.count == 0 { return }
-    var moved = (0..<channelCount).map { UnsafePointer(block.channels[$0]) + block.start }
+    var moved = (0..<channelCount).map { UnsafePointer(block.channels[$0]) }
     backline_interleave(&moved, Int32(channelCount), Int64(block.count), interleaved)
     if !block.isTail { return try put(interleaved, block.count) }
     let loud = loudFrames(block.count)
@@ -85,20 +73,5 @@ final class OutputStage: @unchecked Sendable {
   func finish(keepsTail: Bool) throws(OfflineError) -> DestinationReport {
     if keepsTail { try release() }
     return try destination.finish()
-  }
-}
-
-/// Delays one channel by a fixed number of frames.
-private final class ChannelDelay {
-  private var ring: [Float]
-  private var at = 0
-
-  init(_ frames: Int) { ring = Array(repeating: 0, count: frames) }
-
-  func process(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
-    for index in 0..<count {
-      swap(&samples[index], &ring[at])
-      at = at + 1 == ring.count ? 0 : at + 1
-    }
   }
 }

@@ -18,6 +18,7 @@ final class RenderPass: Sendable {
   nonisolated(unsafe) private let graph: OfflineGraph  // of the thread that runs
   private let passage: ChannelPassage
   private let output: OutputStage
+  nonisolated(unsafe) private let trim: LatencyTrim  // of the thread that runs
   private let begin: Int64
   /// The frames of a block on its way between two threads.
   private let blockFrames: Int
@@ -44,7 +45,9 @@ final class RenderPass: Sendable {
     blockFrames = max(job.blockFrames, Self.blockSamples / channels)
     output = OutputStage(
       job.destination, channelCount: graph.outputCount, sampleRate: rate, expectedFrames: expected,
-      latencies: graph.latencies, blockFrames: blockFrames)
+      blockFrames: blockFrames)
+    trim = LatencyTrim(
+      graph.latencies, blockFrames: blockFrames, fadeFrames: Int(TailPolicy.frames(job.rampTime, sampleRate: rate)))
     for _ in 0..<Self.depth {
       _ = emptied.push(SampleBlock(channelCount: graph.inputCount, capacity: blockFrames))
       _ = written.push(SampleBlock(channelCount: graph.outputCount, capacity: blockFrames))
@@ -99,7 +102,7 @@ final class RenderPass: Sendable {
     report.tailFrames = max(0, report.frames - report.tailFrames)
     report.sampleRate = job.source.sampleRate
     report.channelCount = graph.outputCount
-    report.latencyFrames = output.latency
+    report.latencyFrames = graph.latencies.max() ?? 0
     report.peak = output.peak
     report.nonFinite = graph.nonFiniteCount() + ((job.source as? FileSource)?.nonFiniteCount ?? 0)
     report.seconds = Double(backline_now() - begin) * 1e-9
@@ -170,31 +173,29 @@ final class RenderPass: Sendable {
     guard let block = written.pop() else { return nil }
     let before = graph.position
     try graph.render(input, count: count, to: block)
-    let skipped = Int(min(Int64(count), max(0, Int64(output.latency) - before)))
-    output.align(block, count)
-    block.start = skipped
-    block.count = count - skipped
-    block.isTail = isTail
     var peak: Float = 0
     if isTail {
       for channel in 0..<block.channelCount { peak = max(peak, backline_peak(block.channels[channel], Int64(count))) }
     }
+    block.count = trim.process(block, count, from: before, graph.takeLatencyChanges())
+    block.isTail = isTail
     return rendered.push(block) ? peak : nil
   }
 
   private func renderTail(_ length: Int64) throws(OfflineError) -> TailPolicy.Reason {
     let rate = job.source.sampleRate
-    let end = length + Int64(output.latency)
-    if try !renderSilence(until: end, isTail: false) { return .none }
+    if try !renderSilence(until: length) { return .none }
     switch job.tail {
     case .none: return .none
     case .seconds(let seconds):
-      _ = try renderSilence(until: end + TailPolicy.frames(seconds, sampleRate: rate), isTail: false)
+      _ = try renderSilence(until: length + TailPolicy.frames(seconds, sampleRate: rate))
       return .seconds
     case .auto:
-      let limit = end + TailPolicy.frames(TailPolicy.longestAuto, sampleRate: rate)
+      let last = length + TailPolicy.frames(TailPolicy.longestAuto, sampleRate: rate)
       var peak: Float = 1
-      while graph.position < limit {
+      while true {
+        let limit = last + Int64(trim.lead)
+        if graph.position >= limit { return .limit }
         if graph.position % Self.restFrames == 0 {
           if peak < TailPolicy.threshold, try graph.isAtRest() { return .silence }
           peak = 0
@@ -204,17 +205,17 @@ final class RenderPass: Sendable {
         guard let part = try render(nil, Int(count), isTail: true) else { return .none }
         peak = max(peak, part)
       }
-      return .limit
     }
   }
 
-  /// False when all is over.
-  private func renderSilence(until end: Int64, isTail: Bool) throws(OfflineError) -> Bool {
-    while graph.position < end {
-      let count = Int(min(Int64(blockFrames), end - graph.position))
-      if try render(nil, count, isTail: isTail) == nil { return false }
+  /// Renders silence up to the frame `end` of the file; false when all is over.
+  private func renderSilence(until end: Int64) throws(OfflineError) -> Bool {
+    while true {
+      // Asked each time: a latency may change meanwhile.
+      let left = end + Int64(trim.lead) - graph.position
+      if left <= 0 { return true }
+      if try render(nil, Int(min(Int64(blockFrames), left))) == nil { return false }
     }
-    return true
   }
 
   // MARK: Writing

@@ -7,8 +7,7 @@ final class SampleBlock: @unchecked Sendable {
   let capacity: Int
   /// One pointer a channel, each to `capacity` samples.
   let channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-  /// The frames that count, and the first of them.
-  var start = 0
+  /// The frames that count.
   var count = 0
   /// True for frames of the tail, which may turn out to be nothing but silence to the end.
   var isTail = false

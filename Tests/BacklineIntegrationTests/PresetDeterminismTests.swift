@@ -1,5 +1,6 @@
 import BacklineDSP
 import BacklineEngine
+import BacklineMedia
 import BacklineOffline
 import BacklinePresets
 import BacklineTestSupport

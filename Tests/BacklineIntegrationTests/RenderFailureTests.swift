@@ -44,10 +44,12 @@ struct RenderFailureTests {
     _ = folder.write("many.wav", [Float](repeating: 0, count: 3300), channels: 33)
     _ = folder.write("none.wav", [], channels: 0)
     _ = folder.write("slow.wav", Self.tone, rate: 2)
+    // Nobody writes into it: opening must not wait.
+    #expect(mkfifo(folder.file("pipe.wav"), 0o600) == 0)
     for (name, status) in [
       ("missing.wav", Int32(66)), ("nothing.wav", 65), ("text.wav", 65), ("cut.wav", 65), ("header.wav", 65),
       ("many.wav", 65),
-      ("none.wav", 65), ("slow.wav", 65), ("in.wav/x.wav", 66),
+      ("none.wav", 65), ("slow.wav", 65), ("pipe.wav", 65), ("in.wav/x.wav", 66),
     ] {
       try expectRefused(["./" + name, "./out.wav"], status, folder)
       try expectRefused(["./" + name, "./in.wav", "--overwrite"], status, folder)

@@ -1,4 +1,5 @@
 import BacklineEngine
+import BacklineMedia
 import BacklineOffline
 import BacklineTestSupport
 import Foundation

@@ -87,6 +87,34 @@ struct OfflineDeterminismTests {
     for block in [1, 50, 128, 1000, 8192] { #expect(render(block).1 == reference, "blocks of \(block)") }
   }
 
+  @Test("a latency that changes in the middle leaves everything in its place, and the length exact")
+  func latencyChange() throws {
+    // A compressor that does nothing but look ahead, by 5 ms from the first step on and no more from the second on.
+    let graph = chain([("compressor", ["threshold": 0])])
+    let lookAhead = try #require(UnitCatalog.standard["compressor"]?.parameterIndex(named: "lookAhead"))
+    let steps: [(frame: Int64, commands: [Command])] = [
+      (20_000, [.set(node: "n0", parameter: lookAhead, value: 0.005)]),
+      (50_000, [.set(node: "n0", parameter: lookAhead, value: 0)]),
+    ]
+    let samples = noise(70_000)
+    func render(_ block: Int, _ steps: [(frame: Int64, commands: [Command])]) -> (OfflineResult, [Float]) {
+      renderInMemory(MemorySource(samples), MemoryDestination(), graph, blockFrames: block) { job in
+        job.script = { _ throws(OfflineError) in TestScript(steps) }
+      }
+    }
+    let (plainResult, plain) = render(4096, [])
+    let (result, found) = render(4096, steps)
+    #expect(plainResult.report?.frames == 70_000 && plain == samples)
+    #expect(result.report?.frames == 70_000)
+    // Beside the crossfades of 10 ms around the steps it is the input, frame by frame.
+    for range in [0..<19_000, 21_500..<49_000, 51_500..<70_000] {
+      #expect(
+        Array(found[2 * range.lowerBound..<2 * range.upperBound])
+          == Array(samples[2 * range.lowerBound..<2 * range.upperBound]), "\(range)")
+    }
+    for block in [1000, 61] { #expect(render(block, steps).1 == found, "blocks of \(block)") }
+  }
+
   @Test("a step that the engine refuses ends the rendering, saying why")
   func refusedStep() {
     let destination = MemoryDestination()

@@ -203,7 +203,7 @@ final class CaptureWriter: ChangeObserver, @unchecked Sendable {
       "capture: \(length) frames in \(folder)"
         + (isExact
           ? ""
-          : "; it is not exact, since something could not be kept up with or is not taken down (files, what players do)")
+          : "; it is not exact: something could not be kept up with, waited for a disk, or is not taken down (a convolver's file)")
     )
   }
 
