@@ -329,7 +329,7 @@ public struct RenderCore: ~Copyable {
     let far = index &+ 6, near = index &+ 3
     if far < plan.pointee.stepCount, let node = plan.pointee.steps[far].node { backline_prefetch(node, 3) }
     if near < plan.pointee.stepCount, let node = plan.pointee.steps[near].node, !node.pointee.isQuiet {
-      backline_prefetch(node.pointee.unit, 4)
+      backline_prefetch(node.pointee.unit, 6)
     }
   }
 
