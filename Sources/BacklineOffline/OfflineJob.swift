@@ -10,7 +10,7 @@ public struct OfflineJob: Sendable {
   public var graph: GraphDescription?
   public var tail = TailPolicy.none
   /// The frames rendered at once, 1 to 8192: of no influence on the result (R1).
-  public var blockFrames = 4096
+  public var blockFrames = 8192
   public var catalog = UnitCatalog.standard
   /// Seconds over which edits and parameter changes of a script are ramped (R4).
   public var rampTime = 0.01

@@ -67,7 +67,7 @@ extension OptionDeclaration {
   )
   static let maxFrames = OptionDeclaration(
     "--max-frames", ValueDeclaration("N", .integer(1...8192)),
-    "How many frames are rendered at once; 4096 unless told otherwise, and of no influence on the sound.")
+    "How many frames are rendered at once; 8192 unless told otherwise, and of no influence on the sound.")
   static let overwrite = OptionDeclaration(
     "--overwrite", nil, "Replaces an output that is there, once the new one is whole.")
   static let quiet = OptionDeclaration("--quiet", nil, "Shows neither progress nor results.")

@@ -14,7 +14,7 @@ struct RenderOptions: Sendable {
   var rate: Int?
   var container: SoundContainer?
   var sampleFormat: SampleFormat?
-  var maxFrames = 4096
+  var maxFrames = 8192
   var events: String?
   var replay: String?
   var loudness: Double?

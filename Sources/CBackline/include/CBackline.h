@@ -12,7 +12,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "BlockRings.h"
+#include "DelayKernel.h"
+#include "DynamicsKernel.h"
 #include "FilterKernels.h"
+#include "ReverbKernel.h"
 #include "SectionCascade.h"
 #include "StateVariable.h"
 #include "StereoVector.h"
