@@ -82,7 +82,7 @@ let package = Package(
     .target(
       name: "Backline",
       dependencies: [
-        "BacklineEngine", "BacklineJACK", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CBackline", "CSndFile",
+        "BacklineEngine", "BacklineJACK", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CBackline",
         "CRubberBand",
       ], swiftSettings: common),
     .target(name: "BacklineAVFAudio", dependencies: ["Backline"], swiftSettings: common),

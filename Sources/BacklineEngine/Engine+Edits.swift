@@ -21,6 +21,9 @@ extension Engine {
       store.byName[name] = nil
       store.byName[new] = node.slot
       node.name = new
+      for index in store.recordTracks.indices where store.recordTracks[index].source.node == name {
+        store.recordTracks[index].source.node = new
+      }
       transaction.inverse.append(.rename(new, to: name))
     case .connect(let connection):
       let made = try connect(connection, &transaction, isDetour: isDetour)

@@ -77,6 +77,8 @@ public actor Engine {
   public internal(set) var isMuted = false
   var isRendering = false
   var hosting = Hosting()
+  /// Keeps what the render thread records into.
+  var recordMemory: RecordMemory?
 
   /// Takes the performance down, from the first opening of the host on.
   var changeLog: ChangeLog?

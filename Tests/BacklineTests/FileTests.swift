@@ -9,7 +9,8 @@ struct FileTests {
     let folder = try TemporaryFolder()
     let samples = Signals.noise(frames: 10_000, amplitude: 0.9)
     for container in AudioFileFormat.Container.allCases {
-      for encoding in AudioFileFormat.Encoding.allCases {
+      // Lossy ones keep no samples to be compared, and some have rates of their own.
+      for encoding in container.isLossy ? [nil] : AudioFileFormat.Encoding.allCases.map(Optional.some) {
         let path = folder.file("a.\(container.rawValue)")
         let format = AudioFileFormat(container: container, encoding: encoding, sampleRate: 44_100, channelCount: 2)
         guard let file = try? AudioFile(forWriting: path, format: format) else { continue }
@@ -18,12 +19,13 @@ struct FileTests {
         try file.close()
         let back = try AudioFile(forReading: path, sampleType: .float64, isInterleaved: true)
         #expect(back.processingFormat.channelCount == 2 && back.processingFormat.sampleRate == 44_100)
-        guard encoding != .vorbis else { continue }
         #expect(back.length == 10_000)
+        guard let encoding else { continue }
         let buffer = try #require(PCMBuffer(format: back.processingFormat, frameCapacity: 10_000))
         back.framePosition = 5_000
         try back.read(into: buffer, frameCount: 100)
-        let step: Float = encoding == .int16 ? 1 / 32_768 : encoding == .int24 ? 1 / 8_388_608 : 1e-7
+        // Rounding loses half a step, and the dither of 16 and 24 bits is below one.
+        let step: Float = encoding == .int16 ? 1.5 / 32_768 : encoding == .int24 ? 1.5 / 8_388_608 : 1e-7
         #expect(buffer.frameLength == 100 && back.framePosition == 5_100)
         #expect((0..<100).allSatisfy { abs(buffer[$0, 1] - samples[5_000 + $0]) <= step })
         back.framePosition = 9_990
@@ -50,6 +52,11 @@ struct FileTests {
     #expect(try AudioFile(forReading: path).length == 20)
     #expect(folder.names == ["take.wav"])
     #expect(code { try file.write(from: Sounds.buffer([1])) } == .fileFailed)
+    // Nobody reads a FLAC file without a frame.
+    let flac = AudioFileFormat(container: .flac, sampleRate: 48_000, channelCount: 2)
+    let empty = try AudioFile(forWriting: folder.file("empty.flac"), format: flac)
+    #expect(code { try empty.close() } == .fileFailed)
+    #expect(folder.names == ["take.wav"])
   }
 
   @Test("what cannot be opened, read or written is an error that names the file")

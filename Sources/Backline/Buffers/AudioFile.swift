@@ -11,7 +11,7 @@ public final class AudioFile: @unchecked Sendable {
 
   private struct State {
     var reader: SoundFileReader?
-    var writer: SoundFileWriter?
+    var writer: WrittenFile?
     var position: Int64 = 0
     var interleaved: [Float] = []
   }
@@ -44,9 +44,10 @@ public final class AudioFile: @unchecked Sendable {
   }
 
   /// Begins a file. Its sound lies under a temporary name beside `path` until `close()` has found it whole; a file that is
-  /// there already stays until then.
+  /// there already stays until then. A WAV file that grows beyond 4 GiB becomes an RF64 file.
   ///
-  /// `frames are written from buffers of `sampleType` and `isInterleaved`, of the file's rate and channels.
+  /// Frames are written from buffers of `sampleType` and `isInterleaved`, of the file's rate and channels. Samples of 16 and 24 bits
+  /// are dithered; whole numbers are limited at full scale.
   public init(
     forWriting path: String, format: AudioFileFormat, sampleType: AudioFormat.SampleType = .float32,
     isInterleaved: Bool = false
@@ -55,7 +56,7 @@ public final class AudioFile: @unchecked Sendable {
       sampleRate: format.sampleRate, channelCount: format.channelCount, sampleType: sampleType,
       isInterleaved: isInterleaved)
     try processing.check()
-    let writer = try SoundFileWriter(path: path, format: format)
+    let writer = try WrittenFile(path: path, format: format)
     self.path = path
     fileFormat = format
     processingFormat = processing
@@ -145,8 +146,8 @@ public final class AudioFile: @unchecked Sendable {
     try result.get()
   }
 
-  /// Closes the file. One that was written is finished, synced, read back and only then given its name; where that fails the
-  /// name stays as it was and nothing is left behind. A second call does nothing.
+  /// Closes the file. One that was written is finished, synced, read back (header, length, first and last block) and only then given
+  /// its name; where that fails the name stays as it was and nothing is left behind. A second call does nothing.
   public func close() throws(AudioError) {
     let result: Result<Void, AudioError> = lock.withLock { _ in
       state.position = state.writer?.frameCount ?? state.reader?.format.frameCount ?? state.position

@@ -51,9 +51,11 @@ public class AVAudioFile: NSObject, @unchecked Sendable {
   }
 
   private static func fileFormat(_ url: URL, _ settings: [String: Any]) throws -> AudioFileFormat {
-    guard let container = AudioFileFormat.Container(pathExtension: url.pathExtension) else {
+    guard let container = AudioFileFormat.Container(ofFileNamed: url.lastPathComponent) else {
       throw AudioError(
-        .fileFailed, "'\(url.lastPathComponent)' names no kind of file that is written: wav, w64, aiff, caf, flac, ogg")
+        .fileFailed,
+        "'\(url.lastPathComponent)' names no kind of file that is written: wav, rf64, w64, aiff, caf, flac, ogg, opus, mp3"
+      )
     }
     let rate = (settings[AVSampleRateKey] as? Double) ?? integer(settings[AVSampleRateKey]).map(Double.init)
     guard let rate, let channels = integer(settings[AVNumberOfChannelsKey]) else {
@@ -75,7 +77,7 @@ public class AVAudioFile: NSObject, @unchecked Sendable {
     default: throw AudioError(.invalidFormat, "there are no samples of \(bits) bits: 16, 24, 32 or 64 there are")
     }
     return AudioFileFormat(
-      container: container, encoding: container == .ogg ? .vorbis : encoding, sampleRate: rate, channelCount: channels)
+      container: container, encoding: container.isLossy ? nil : encoding, sampleRate: rate, channelCount: channels)
   }
 
   /// The frames of the file.

@@ -42,6 +42,25 @@ extension OptionDeclaration {
     "--capture", ValueDeclaration("FOLDER", .folder),
     "Takes down all that comes in, sound and commands, for 'render --replay', until the rack ends or its ports change.")
 
+  // MARK: record
+
+  static let ports = OptionDeclaration(
+    "--ports", ValueDeclaration("PORT,...", .text()),
+    "The JACK ports to record, by their full names; what plays into a port where that is an input. The first two capture ports"
+      + " unless told otherwise.")
+  static let duration = OptionDeclaration(
+    "--duration", ValueDeclaration("SECONDS", .text()), "Ends the recording after so many seconds.")
+  static let preRoll = OptionDeclaration(
+    "--pre-roll", ValueDeclaration("SECONDS", .integer(0...60)),
+    "Has /record/start record what sounded so long before it, too: the output's sound, and that of sources that are armed."
+  )
+  static let splitTime = OptionDeclaration(
+    "--split-time", ValueDeclaration("SECONDS", .integer(1...1_000_000)),
+    "Begins a new file after so many seconds of recording, without losing a frame: take.wav, take-2.wav, ...")
+  static let splitSize = OptionDeclaration(
+    "--split-size", ValueDeclaration("MEBIBYTES", .integer(1...1_000_000)),
+    "Begins a new file before one gets larger than so many MiB of sound.")
+
   // MARK: render
 
   static let throughPreset = OptionDeclaration(

@@ -17,6 +17,7 @@ final class Rack: @unchecked Sendable {
   let presets: PresetCommands
   let players: PlayerCommands
   let convolvers: ConvolverCommands
+  let recording: RecordCommands
   private let media: MediaService
   private let announcer: RackAnnouncer
   private var capture: CaptureWriter?
@@ -47,6 +48,9 @@ final class Rack: @unchecked Sendable {
       presets = try PresetCommands(engine: engine, library: PresetLibrary(roots: options.roots))
       players = PlayerCommands(engine: engine, media: media, roots: options.roots)
       convolvers = ConvolverCommands(engine: engine, media: media, roots: options.roots)
+      recording = try RecordCommands(
+        engine: engine, roots: options.roots, settings: options.recording, router: router,
+        log: { announcer.log($0) })
     } catch {
       throw CommandError(.unavailable, error.message)
     }
@@ -71,6 +75,8 @@ final class Rack: @unchecked Sendable {
     presets.register(router)
     players.register(router)
     convolvers.register(router)
+    recording.register(router)
+    recording.listUnfinished { announcer.log($0) }
     router.onQuit = { [end] in end(.done, nil) }
     engine.here { engine in engine.observe { [weak self] event in self?.hear(event) } }
     router.start()
@@ -101,11 +107,13 @@ final class Rack: @unchecked Sendable {
       if cause == "sampleRate" {
         players.followRate()
         convolvers.followRate()
+        recording.followRate()
       }
     case .graphChanged(let change, let name):
       let isReplaying = engine.here { $0.isReplaying }
       players.follow(change, name, isReplaying: isReplaying)
       convolvers.follow(change, name, isReplaying: isReplaying)
+      recording.follow(change, name)
     case .retrying(let attempt, let wait):
       announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
     case .nonFinite(let node): announcer.logLimited("node '\(node)' gave samples that are not finite: silenced, reset")
@@ -172,10 +180,14 @@ final class Rack: @unchecked Sendable {
   /// Waits until a capture is on the disk. Not on the control queue.
   func finishCapture() { capture?.finish() }
 
+  /// Waits until a recording that ran is on the disk. Not on the control queue.
+  func finishRecording() { recording.waitForEnd() }
+
   /// Fades out, closes everything, and calls `completion`; false when the host hangs.
   func stop(_ completion: @escaping @Sendable (Bool) -> Void) {
     engine.here { engine in
       engine.stop { [self] isClean in
+        recording.end()
         server.shutdown()
         completion(isClean)
       }

@@ -25,6 +25,7 @@ enum RunCommand {
       try start(rack, preset)
       signals.wait()
       stop(rack)
+      rack.finishRecording()
       rack.finishCapture()
       if let (code, message) = outcome.withLock({ $0 }), let message { throw CommandError(code, message) }
       return .done

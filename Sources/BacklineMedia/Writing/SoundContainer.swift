@@ -49,6 +49,7 @@ public enum SoundContainer: String, CaseIterable, Sendable {
     }
   }
 
+  /// True where a file gives back something else than was written to it.
   public var isLossy: Bool { sampleFormats.isEmpty }
 
   /// True where the samples lie in the file as they are.
@@ -113,6 +114,7 @@ public enum SampleFormat: String, CaseIterable, Sendable {
     }
   }
 
+  /// True for floating point, false for whole numbers.
   public var isFloat: Bool { self == .float32 || self == .float64 }
 
   var code: Int {

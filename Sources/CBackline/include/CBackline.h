@@ -215,6 +215,8 @@ typedef struct HostCycle {
   int32_t inputCount;
   int32_t outputCount;
   int32_t frameCount;
+  /// Frames that the host's server has lost right before this cycle: time that nobody has rendered.
+  int32_t lostFrames;
 } HostCycle;
 
 /// Renders one cycle; called on the host's render thread.
