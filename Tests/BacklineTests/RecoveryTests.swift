@@ -32,7 +32,7 @@ struct RecoveryTests {
     // The first samples come when the thread that reads ahead has them.
     #expect(
       await Eventually.holds {
-        _ = cycles(host, 1)
+        _ = cycles(host, 75)
         return player.position >= 4_800
       })
     let played = player.position
