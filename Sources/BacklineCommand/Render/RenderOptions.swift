@@ -139,10 +139,7 @@ struct RenderSetting: Sendable, Equatable {
     }
     do throws(EngineError) {
       let number = try description.value(text: value)
-      while graph.nodes[index].values.count <= place {
-        graph.nodes[index].values.append(unit.parameter(at: graph.nodes[index].values.count)?.defaultValue ?? 0)
-      }
-      graph.nodes[index].values[place] = number
+      _ = unit.set(place, to: number, in: &graph.nodes[index].values)
     } catch {
       throw .usage("--set \(node).\(parameter)=\(value): \(error.message)")
     }

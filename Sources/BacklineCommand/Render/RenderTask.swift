@@ -40,12 +40,12 @@ struct RenderTask: Sendable {
       source: source, destination: destination(preferred, metadata), graph: graph)
     job.tail = options.tail
     job.blockFrames = options.maxFrames
+    let failure = MediaFailure()
+    let media = MediaService.synchronous { _, error in failure.note(error) }
+    job.media = media
+    job.mediaFailure = { failure.error }
     if let path = options.events {
       let events = try EventFile(path: path, sampleRate: source.sampleRate)
-      let failure = MediaFailure()
-      let media = MediaService.synchronous { _, error in failure.note(error) }
-      job.media = media
-      job.mediaFailure = { failure.error }
       job.script = { engine throws(OfflineError) in
         do throws(EngineError) {
           return EventScript(events, try ScriptedCommands(engine, media: media))
