@@ -25,8 +25,8 @@ struct GraphStore: @unchecked Sendable {
   }
 
   var topology = Topology()
-  var nodes: [GraphNode?] = []
-  var byName: [String: Int32] = [:]
+  var nodes = PagedList<GraphNode?>()
+  var byName = NameTable()
   var ports = PortLayout.stereo
   var ghosts: [Ghost] = []
   var unsettled: [Unsettled] = []
@@ -45,7 +45,8 @@ struct GraphStore: @unchecked Sendable {
     for _ in 0..<2 { nodes.append(nil) }
     _ = topology.insertNode(Topology.Node())
     _ = topology.insertNode(Topology.Node())
-    byName = ["input": Topology.input, "output": Topology.output]
+    byName["input"] = Topology.input
+    byName["output"] = Topology.output
     setPorts(.stereo)
   }
 

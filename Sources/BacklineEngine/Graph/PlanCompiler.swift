@@ -52,8 +52,8 @@ struct PlanCompiler: ~Copyable {
   static func compile(
     _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction]
   ) -> (plan: UnsafeMutablePointer<RenderPlan>, outputReach: [UInt64]) {
-    topology.nodes.withUnsafeBufferPointer { nodes in
-      topology.edges.withUnsafeBufferPointer { edges in
+    topology.nodes.contiguous().withUnsafeBufferPointer { nodes in
+      topology.edges.contiguous().withUnsafeBufferPointer { edges in
         var compiler = PlanCompiler(topology, nodes, edges)
         compiler.emitAll()
         let plan = UnsafeMutablePointer<RenderPlan>.allocate(capacity: 1)

@@ -1,7 +1,7 @@
 import BacklineGraph
 
-/// The graph as the plan compiler reads it: flat arrays of plain values, linked by index, kept up to date edit by edit so that
-/// a compilation touches nothing else.
+/// The graph as the plan compiler reads it: lists of plain values, linked by index, kept up to date edit by edit so that a
+/// compilation touches nothing else.
 struct Topology {
   /// The slots of the JACK side.
   static let input: Int32 = 0
@@ -53,8 +53,8 @@ struct Topology {
     var settleFrame: Int64 = .max
   }
 
-  var nodes: ContiguousArray<Node> = []
-  var edges: ContiguousArray<Edge> = []
+  var nodes = PagedList<Node>()
+  var edges = PagedList<Edge>()
   var channelCounts: ContiguousArray<Int32> = []
   /// The buses of the JACK side: those of the present layout first, by their numbers, then those of earlier layouts whose
   /// connections still fade out.
