@@ -86,24 +86,6 @@ struct ServerReturnTests {
     }
   }
 
-  @Test("several engines of one program leave a server that has gone, and come back, together")
-  func severalEngines() async throws {
-    try await JACKServer.with { server in
-      let engines = (0..<4).map { _ in makeEngine() }
-      for engine in engines {
-        _ = engine.mainMixerNode
-        try engine.start()
-      }
-      for round in 0..<(isLong ? 30 : 3) {
-        if round % 2 == 0 { try await server.kill() } else { try await server.stop() }
-        for engine in engines { #expect(await engine.hasLeft) }
-        try await server.start(sampleRate: 48_000, period: 256)
-        for engine in engines { #expect(await Eventually.holds { engine.isRunning }, "\(engine.state)") }
-      }
-      for engine in engines { engine.stop() }
-    }
-  }
-
   @Test("sound is right within two periods of a change of the period")
   func periodChanges() async throws {
     try await JACKServer.with(period: 1_024) { server in
