@@ -102,7 +102,8 @@ let package = Package(
         "BacklinePresets", "BacklineDSP", "BacklineRealtime", "CJACK", "CBackline",
       ], swiftSettings: common),
     .executableTarget(
-      name: "BacklineBench", dependencies: ["BacklineOSC", "BacklinePresets", "BacklineDSP", "CBackline", "CJACK"],
+      name: "BacklineBench",
+      dependencies: ["Backline", "BacklineOSC", "BacklinePresets", "BacklineDSP", "CBackline", "CJACK"],
       exclude: ["README.md"], swiftSettings: common),
 
     .target(

@@ -74,6 +74,8 @@ struct Bench {
     case .w4: try measureOSC(&report)
     case .w5: try measureEdits(&report)
     case .w7: try measureIdle(&report)
+    case .taps: try measureTaps(&report)
+    case .players: try measurePlayers(&report)
     }
   }
 
