@@ -85,7 +85,7 @@ let package = Package(
       name: "Backline",
       dependencies: [
         "BacklineEngine", "BacklineJACK", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CBackline", "CSndFile",
-        "CRubberBand",
+        "CRubberBand", "CMovie",
       ], swiftSettings: common),
     .target(name: "BacklineAVFAudio", dependencies: ["Backline"], swiftSettings: common),
     example("Tone", "example-tone"),

@@ -14,6 +14,7 @@
   F(avformat_alloc_output_context2)                                                                                    \
   F(avformat_new_stream)                                                                                               \
   F(avformat_write_header)                                                                                             \
+  F(av_write_frame)                                                                                                    \
   F(av_interleaved_write_frame)                                                                                        \
   F(av_write_trailer)                                                                                                  \
   F(avformat_free_context)                                                                                             \
@@ -37,7 +38,8 @@
   F(av_packet_alloc)                                                                                                   \
   F(av_packet_free)                                                                                                    \
   F(av_packet_unref)                                                                                                   \
-  F(av_packet_rescale_ts)
+  F(av_packet_rescale_ts)                                                                                              \
+  F(av_new_packet)
 #define UTIL_FUNCTIONS(F)                                                                                              \
   F(av_frame_alloc)                                                                                                    \
   F(av_frame_free)                                                                                                     \

@@ -94,7 +94,8 @@ struct MovieRenderTests {
     // A picture from 0, sound from 0.5 s on.
     try ffmpeg(
       "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25", "-itsoffset", "0.5", "-f", "lavfi", "-i",
-      "sine=frequency=331:sample_rate=48000", "-t", "2", "-c:v", "mpeg4", "-ac", "2", "-c:a", "pcm_s16le", folder.file("in.mov"))
+      "sine=frequency=331:sample_rate=48000", "-t", "2", "-c:v", "mpeg4", "-ac", "2", "-c:a", "pcm_s16le",
+      folder.file("in.mov"))
     let preset = """
       { "format": "backline.preset", "version": 1, "name": "late", "ports": { "inputs": ["in_1", "in_2"], "outputs": ["out_1", "out_2"] },
         "nodes": [ { "name": "a", "kind": "limiter", "parameters": {} } ],

@@ -57,3 +57,35 @@ void movie_encoder_free(movie_encoder *_Nonnull encoder);
 bool movie_merge(const char *_Nonnull source, const char *_Nonnull path, const char *_Nonnull format,
                  const int32_t *_Nonnull tracks, const char *_Nonnull const *_Nonnull sounds, int32_t count,
                  bool (*_Nonnull is_cancelled)(void *_Nullable), void *_Nullable context, char *_Nonnull error);
+
+// Coded samples, as they are.
+
+/// One packet. Times count in `scale_num / scale_den` seconds; `INT64_MIN` where they are not known.
+typedef struct movie_packet {
+  int32_t track;
+  int64_t pts;
+  int64_t dts;
+  int64_t duration;
+  int32_t scale_num;
+  int32_t scale_den;
+  bool is_key;
+  const uint8_t *_Nullable bytes;
+  int64_t count;
+} movie_packet;
+
+typedef struct movie_writer movie_writer;
+
+/// The next packet of any track, in the order of the file: 1, 0 at the end, -1 where it is broken. Its bytes last until the next.
+int32_t movie_next_packet(movie_reader *_Nonnull reader, movie_packet *_Nonnull packet, char *_Nonnull error);
+
+/// Whether a format holds a track's codec.
+bool movie_format_holds(const char *_Nonnull format, const movie_reader *_Nonnull reader, int32_t track);
+movie_writer *_Nullable movie_writer_create(const char *_Nonnull path, const char *_Nonnull format,
+                                            char *_Nonnull error);
+/// Adds a track for packets such as those of a reader's track: its number, -1 where that cannot be. Before `begin`.
+int32_t movie_writer_add(movie_writer *_Nonnull writer, const movie_reader *_Nonnull reader, int32_t track);
+bool movie_writer_begin(movie_writer *_Nonnull writer, int32_t timescale, char *_Nonnull error);
+/// Writes a packet now; its times are converted to the track's, once.
+bool movie_writer_write(movie_writer *_Nonnull writer, const movie_packet *_Nonnull packet, char *_Nonnull error);
+bool movie_writer_finish(movie_writer *_Nonnull writer, char *_Nonnull error);
+void movie_writer_free(movie_writer *_Nonnull writer);
