@@ -25,6 +25,8 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
   /// Frames from the last quantum edge to the end of the last block.
   private var phase: Int32 = 0
   private let scratch = StereoScratch()
+  /// Of the one band that runs, where there is one alone and it rests.
+  private var pairs = SectionPairs()
   /// The numbers of the bands that have to run, in their order.
   private var active = InlineArray<16, UInt8>(repeating: 0)
   /// Near the beginning, where the renderer fetches a unit's memory ahead.
@@ -73,8 +75,9 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
     if activeCount == 1 && movingCount == 0 {
       // One band alone waits for itself most of the time, in which its samples are converted for nothing.
       backline_section_run(
-        &sections[Int(active[0])], block.input(0, 0) + offset, block.input(0, 1) + offset,
-        block.output(0, 0) + offset, block.output(0, 1) + offset, Int32(truncatingIfNeeded: count))
+        &sections[Int(active[0])], &pairs, Int32((block.frame &+ Int64(offset)) & 1), block.input(0, 0) + offset,
+        block.input(0, 1) + offset, block.output(0, 0) + offset, block.output(0, 1) + offset,
+        Int32(truncatingIfNeeded: count))
       return
     }
     scratch.load(block, from: offset, count: count)
@@ -131,7 +134,7 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
     listActive()
   }
 
-  /// Lists the bands that have to run, in their order.
+  /// Lists the bands that have to run, in their order. After each change of a band, for its filter begins anew in pairs.
   @_noLocks
   private mutating func listActive() {
     activeCount = 0
@@ -146,6 +149,7 @@ public struct Equalizer: ProcessingUnit, ~Copyable {
       active[activeCount] = UInt8(truncatingIfNeeded: band)
       activeCount &+= 1
     }
+    if activeCount == 1 { pairs = backline_section_pairs(sections[Int(active[0])].coefficients) }
   }
 
   @_noLocks

@@ -140,22 +140,87 @@ void backline_sections_run(StereoSection *sections, const uint8_t *order, int32_
   run_all(sections, order, count, samples, frames);
 }
 
-void backline_section_run(StereoSection *section, const float *left, const float *right, float *toLeft, float *toRight,
-                          int32_t frames) {
-  StereoSection s = *section;
-  for (int32_t n = 0; n < frames; n++) {
-    const StereoVector x = backline_stereo_load(left + n, right + n);
-    const StereoVector y = backline_stereo_biquad(s.coefficients, x, s.x1, s.x2, s.y1, s.y2);
-    s.x2 = s.x1;
-    s.x1 = x;
-    s.y2 = s.y1;
-    s.y1 = y;
-    backline_stereo_store(backline_stereo_limit(y), toLeft + n, toRight + n);
+SectionPairs backline_section_pairs(StereoBiquad c) {
+  const StereoVector none = {0, 0};
+  const SectionPairs pairs = {c.a1 * c.a1 - c.a2, c.a1 * c.a2, none, none, 0};
+  return pairs;
+}
+
+// The output without its recursion.
+#define FORWARD(c, x, x1, x2) ((c).b0 * (x) + ((c).b1 * (x1) + (c).b2 * (x2)))
+
+/// Two frames from `x` to `y`.
+static inline __attribute__((always_inline)) void run_pair(StereoSection *s, const SectionPairs *pairs,
+                                                           const StereoVector *x, StereoVector *y) {
+  const StereoVector first = FORWARD(s->coefficients, x[0], s->x1, s->x2);
+  const StereoVector second = FORWARD(s->coefficients, x[1], x[0], s->x1) - s->coefficients.a1 * first;
+  const StereoVector y0 = (first - s->coefficients.a2 * s->y2) - s->coefficients.a1 * s->y1;
+  const StereoVector y1 = (second + pairs->c2 * s->y2) + pairs->c1 * s->y1;
+  s->x2 = x[0];
+  s->x1 = x[1];
+  s->y2 = y0;
+  s->y1 = y1;
+  y[0] = backline_stereo_limit(y0);
+  y[1] = backline_stereo_limit(y1);
+}
+
+/// One frame: the first of a pair, or the second after `run_pair`'s arithmetic where its first was run alone.
+static StereoVector run_half(StereoSection *s, SectionPairs *pairs, int isOdd, StereoVector x) {
+  const StereoVector forward = FORWARD(s->coefficients, x, s->x1, s->x2);
+  StereoVector y;
+  if (isOdd && pairs->isHalf) {
+    y = ((forward - s->coefficients.a1 * pairs->u) + pairs->c2 * pairs->y2) + pairs->c1 * s->y2;
+  } else {
+    y = (forward - s->coefficients.a2 * s->y2) - s->coefficients.a1 * s->y1;
   }
-  section->x1 = s.x1;
-  section->x2 = s.x2;
-  section->y1 = s.y1;
-  section->y2 = s.y2;
+  pairs->isHalf = !isOdd;
+  pairs->u = forward;
+  pairs->y2 = s->y2;
+  s->x2 = s->x1;
+  s->x1 = x;
+  s->y2 = s->y1;
+  s->y1 = y;
+  return backline_stereo_limit(y);
+}
+
+typedef float FourSamples __attribute__((ext_vector_type(4), aligned(4)));
+
+void backline_section_run(StereoSection *section, SectionPairs *pairs, int32_t isOdd, const float *left,
+                          const float *right, float *toLeft, float *toRight, int32_t frames) {
+  StereoSection s = *section;
+  int32_t n = 0;
+  if (isOdd && n < frames) {
+    backline_stereo_store(run_half(&s, pairs, 1, backline_stereo_load(left, right)), toLeft, toRight);
+    n = 1;
+  }
+  // Two pairs a turn, since four samples of a channel are converted at once.
+  for (; n + 4 <= frames; n += 4) {
+    const FourSamples l = *(const FourSamples *)(left + n), r = *(const FourSamples *)(right + n);
+    const FourLanes early = __builtin_convertvector(__builtin_shufflevector(l, r, 0, 4, 1, 5), FourLanes);
+    const FourLanes late = __builtin_convertvector(__builtin_shufflevector(l, r, 2, 6, 3, 7), FourLanes);
+    const StereoVector x[4] = {LOWER(early), UPPER(early), LOWER(late), UPPER(late)};
+    StereoVector y[4];
+    run_pair(&s, pairs, x, y);
+    run_pair(&s, pairs, x + 2, y + 2);
+    const FourSamples first =
+        __builtin_convertvector(__builtin_shufflevector(y[0], y[1], 0, 1, 2, 3), FourSamples);
+    const FourSamples second =
+        __builtin_convertvector(__builtin_shufflevector(y[2], y[3], 0, 1, 2, 3), FourSamples);
+    *(FourSamples *)(toLeft + n) = __builtin_shufflevector(first, second, 0, 2, 4, 6);
+    *(FourSamples *)(toRight + n) = __builtin_shufflevector(first, second, 1, 3, 5, 7);
+  }
+  for (; n + 2 <= frames; n += 2) {
+    const StereoVector x[2] = {backline_stereo_load(left + n, right + n),
+                               backline_stereo_load(left + n + 1, right + n + 1)};
+    StereoVector y[2];
+    run_pair(&s, pairs, x, y);
+    for (int k = 0; k < 2; k++) backline_stereo_store(y[k], toLeft + n + k, toRight + n + k);
+  }
+  if (n < frames) {
+    const StereoVector y = run_half(&s, pairs, 0, backline_stereo_load(left + n, right + n));
+    backline_stereo_store(y, toLeft + n, toRight + n);
+  }
+  *section = s;
 }
 
 void backline_section_run_moving(StereoSection *section, const StereoBiquad *step, StereoVector *samples,

@@ -33,6 +33,26 @@ struct EqualizerTests {
     }
   }
 
+  @Test("one band alone gives the same bits however it is cut, and the sound of two of which one does nothing")
+  func alone() {
+    let left = Signals.noise(frames: 900, seed: 5), right = Signals.noise(frames: 900, seed: 6)
+    for type in stride(from: Float(0), through: 10, by: 1) {
+      let parameters: [String: Float] = [
+        "band1Enabled": 1, "band1Type": type, "band1Gain": 9, "band1Frequency": 90, "band1Q": 4,
+      ]
+      // A change in the middle of a pair of frames, after which a pair begins anew.
+      let events = [UnitHarness.Event(301, "band1Gain", -9, ramp: 0), .init(555, "band1Frequency", 4_000, ramp: 37)]
+      func render(_ parameters: [String: Float], cuts: [Int]) -> [[Float]] {
+        UnitHarness(Equalizer.description, parameters: parameters).render([[left, right]], cuts: cuts, events: events)[
+          0]
+      }
+      let whole = render(parameters, cuts: [900])
+      for cuts in [[1], [2], [3], [7], [64], [5, 1, 8, 33]] { #expect(render(parameters, cuts: cuts) == whole) }
+      let two = render(parameters.merging(["band2Enabled": 1, "band2Gain": 0]) { $1 }, cuts: [900])
+      #expect(zip(whole.joined(), two.joined()).allSatisfy { abs($0 - $1) <= 1e-6 * max(1, abs($1)) })
+    }
+  }
+
   @Test("a band that was switched off passes the signal bit by bit once its fade is over")
   func switchedOff() {
     let signal = Signals.noise(frames: 2000)

@@ -4,6 +4,10 @@
 // work. In series, sections can run side by side when each lags behind the one before by some frames: two frames are enough
 // for its input to be ready in time. Results are those of one section after the other, to the bit, on every processor: no
 // fused multiplications, and the lag is made up for within the call.
+//
+// One section alone is run in pairs of frames instead: the second frame is computed from the outputs before the first
+// (look-ahead of two: Parhi and Messerschmitt, "Pipeline interleaving and parallelism in recursive digital filters", IEEE
+// Transactions on Acoustics, Speech and Signal Processing 37, 1989), so that the recursion is waited for half as often.
 #pragma once
 
 #include <stdint.h>
@@ -21,11 +25,25 @@ typedef struct StereoSection {
 REALTIME_SAFE void backline_sections_run(StereoSection *_Nonnull sections, const uint8_t *_Nonnull order, int32_t count,
                                          StereoVector *_Nonnull samples, int32_t frames);
 
-/// Runs one section over `frames` frames of two channels; what is beyond ±1e36 is held there. The same bits as
-/// `backline_stereo_widen`, `backline_sections_run` and `backline_stereo_narrow`. Input and output may be the same.
-REALTIME_SAFE void backline_section_run(StereoSection *_Nonnull section, const float *_Nonnull left,
-                                        const float *_Nonnull right, float *_Nonnull toLeft, float *_Nonnull toRight,
-                                        int32_t frames);
+/// What a section needs beside its state to run in pairs of frames.
+typedef struct SectionPairs {
+  /// What the second frame of a pair takes of the output one and two frames before the pair.
+  StereoVector c1, c2;
+  /// Of a pair whose first frame alone has been run: that frame's part without the recursion, and the output two frames
+  /// before it.
+  StereoVector u, y2;
+  int32_t isHalf;
+} SectionPairs;
+
+/// Pairs for these coefficients; the next begins at an even frame.
+REALTIME_SAFE SectionPairs backline_section_pairs(StereoBiquad coefficients);
+
+/// Runs one section over `frames` frames of two channels; what is beyond ±1e36 is held there. `pairs` are those of its
+/// coefficients, and `isOdd` tells whether the first frame is the second of a pair: how a sound is cut changes no bit then.
+/// Input and output may be the same.
+REALTIME_SAFE void backline_section_run(StereoSection *_Nonnull section, SectionPairs *_Nonnull pairs, int32_t isOdd,
+                                        const float *_Nonnull left, const float *_Nonnull right,
+                                        float *_Nonnull toLeft, float *_Nonnull toRight, int32_t frames);
 
 /// Runs one section whose coefficients move by `step` after each frame.
 REALTIME_SAFE void backline_section_run_moving(StereoSection *_Nonnull section, const StereoBiquad *_Nonnull step,
