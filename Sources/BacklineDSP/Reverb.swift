@@ -15,7 +15,8 @@ import CBackline
 ///   from the last reset.
 public struct Reverb: ProcessingUnit, ~Copyable {
   enum Parameter: Int {
-    case wetDryMix, decayTime, preDelay, size, damping, lowCut, highCut, modulationDepth, width, character, shimmer
+    case wetDryMix, decayTime, preDelay, size, damping, lowCut, highCut, modulationDepth, width, character, shimmer,
+      preset
   }
 
   public static let description = UnitDescription(
@@ -52,7 +53,10 @@ public struct Reverb: ProcessingUnit, ~Copyable {
       .init(
         "shimmer", "How much goes in again an octave higher, where the character is shimmer.", 0...100, default: 50,
         measure: .percent),
+      UnitPreset.parameter(
+        "One of Apple's factory rooms: sets all above but the mix and the shimmer.", ReverbPreset.units),
     ],
+    presets: ReverbPreset.units,
     make: { UnitInstance(Reverb.self, $0) })
 
   public static let functions = UnitFunctions(
@@ -306,7 +310,7 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     case .shimmer:
       shimmer = max(0, min(value / 100, 1))
       turnOver(over: rampFrames)
-    case nil: break
+    case .preset, nil: break
     }
   }
 

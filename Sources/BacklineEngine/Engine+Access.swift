@@ -43,26 +43,29 @@ private final class Meeting<Value, Failure: Error>: @unchecked Sendable {
 
   private let signal = Semaphore()
   private var body: ((Engine) throws(Failure) -> Value)?
-  private var result: Result<Value, Failure>?
+  /// Written by `run`, which comes before the signal that `wait` waits for.
+  private let result = UnsafeMutablePointer<Result<Value, Failure>>.allocate(capacity: 1)
 
   init(_ body: @escaping (Engine) throws(Failure) -> Value) { self.body = body }
 
-  /// Runs the body, and has let go of it when this returns.
+  deinit { result.deallocate() }
+
+  /// Runs the body, once, and has let go of it when this returns.
   func run(_ engine: Engine) {
     guard let body else { return }
     self.body = nil
     do throws(Failure) {
-      result = .success(try body(engine))
+      result.initialize(to: .success(try body(engine)))
     } catch {
-      result = .failure(error)
+      result.initialize(to: .failure(error))
     }
   }
 
   func end() { signal.signal() }
 
+  /// Waits for the body's end and takes what it gave. Once.
   func wait() throws(Failure) -> Value {
     signal.wait()
-    guard let result else { fatalError("woken without a result") }
-    return try result.get()
+    return try result.move().get()
   }
 }

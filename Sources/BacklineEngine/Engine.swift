@@ -66,7 +66,9 @@ public actor Engine {
   var latencies = LatencyMap([])
 
   // Audio
-  public internal(set) var sampleRate = 48_000.0
+  public internal(set) var sampleRate = Engine.initialSampleRate
+  /// The rate that units are made for before a host says its own.
+  public static let initialSampleRate = 48_000.0
   public internal(set) var period = 0
   public internal(set) var state = EngineState.stopped
   public internal(set) var epoch = 0

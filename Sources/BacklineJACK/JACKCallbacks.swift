@@ -12,6 +12,8 @@ extension JACKSession {
   func setCallbacks(_ client: OpaquePointer, process: UnsafeMutableRawPointer) -> Bool {
     let argument = Unmanaged.passUnretained(self).toOpaque()
     jack_on_info_shutdown(client, infoShutdown, argument)
+    // JACK calls one of the two; PipeWire (0.3.65) knows this one only.
+    jack_on_shutdown(client, shutdown, argument)
     let results = [
       jack_set_process_callback(client, jackProcess, process),
       jack_set_thread_init_callback(client, jackThreadInit, argument),
@@ -44,6 +46,8 @@ private func infoShutdown(
 ) {
   session(argument)?.notices.shutDown(reason)
 }
+
+private func shutdown(_ argument: UnsafeMutableRawPointer?) { session(argument)?.notices.shutDown(nil) }
 
 private func bufferSizeChanged(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> Int32 {
   guard let session = session(argument) else { return 0 }

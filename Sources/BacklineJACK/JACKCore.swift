@@ -194,6 +194,7 @@ final class JACKCore: @unchecked Sendable {
     let isShut = session.flags.pointee.gate.shut(within: 100_000_000)
     session.notices.isClosing.store(true, ordering: .relaxed)
     session.isAbandoned.store(true, ordering: .releasing)
+    JACKClients.shared.closed(session)
     session.worker.abandon()
     return isShut
   }

@@ -74,6 +74,7 @@ extension JACKCore {
 
   private func lose(_ session: JACKSession) {
     reported.isLost = true
+    JACKClients.shared.lost(session)
     if session.flags.pointee.gate.shut(within: 100_000_000) { record.clock.pointee.reset() }
     connections.memory.withLock { $0.lost() }
     isRealtime.store(false, ordering: .relaxed)

@@ -66,7 +66,10 @@ extension JACKSession {
     let server = options.server.map { "JACK server \"\($0)\"" } ?? "JACK server"
     if has(JackServerFailed) { return .failed(.noServer("no \(server) runs")) }
     if has(JackVersionError) { return .failed(.refused("the \(server) has another protocol version")) }
-    if has(JackServerError) || has(JackShmFailure) { return .failed(.noServer("the \(server) does not answer")) }
+    // The last is PipeWire's word for an answer that has not come in time.
+    if has(JackServerError) || has(JackShmFailure) || has(JackInitFailure) {
+      return .failed(.noServer("the \(server) does not answer"))
+    }
     let detail = JACKMessages.shared.recent.last.map { ": \($0)" } ?? ""
     return .failed(.refused("the \(server) refused the client \"\(configuration.name)\"\(detail)"))
   }

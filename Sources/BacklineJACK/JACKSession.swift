@@ -80,9 +80,11 @@ final class JACKSession: @unchecked Sendable {
   /// Becomes a client with its ports and callbacks. With `reclaimsName`, waits a second for the name that an earlier
   /// session had, since a server may take a while to bury a client.
   func open(reclaimsName: Bool) -> Result<Opened, HostFailure> {
+    JACKClients.shared.waitForLeaving(before: self)
     do {
       let client = try openClient(reclaimsName: reclaimsName)
       self.client = client
+      JACKClients.shared.opened(self)
       // The callbacks' argument; given back when the client has been closed.
       _ = Unmanaged.passRetained(self)
       name = String(cString: jack_get_client_name(client))
@@ -174,6 +176,7 @@ final class JACKSession: @unchecked Sendable {
     guard let client else { return }
     if isActive && !isLost { jack_deactivate(client) }
     jack_client_close(client)
+    JACKClients.shared.closed(self)
     self.client = nil
     isActive = false
     Unmanaged.passUnretained(self).release()

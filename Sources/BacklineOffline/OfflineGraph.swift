@@ -15,8 +15,11 @@ final class OfflineGraph {
   private static let tidyFrames: Int64 = 1024
 
   let engine: Engine
-  let inputCount: Int
-  let outputCount: Int
+  private let channels: FileChannels
+  /// The channels that a file gives.
+  var inputCount: Int { channels.inputs.count }
+  /// The channels that a file gets.
+  var outputCount: Int { channels.outputs.count }
   /// The frames by which each output channel comes late at the beginning.
   let latencies: [Int]
   private var latencyChanges: [LatencyTrim.Change] = []
@@ -32,12 +35,13 @@ final class OfflineGraph {
   private var hasLooseEnds = false
   private let isTidiedByScript: Bool
   private let keepsLatency: Bool
-  /// The channels of each output bus, and the latencies of the buses as they were found last.
-  private let outputBuses: [Int]
+  /// The latencies of the output buses as they were found last.
   private var lastLatencies: [Int]
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let silence: SampleBlock
+  /// Where what is sent goes.
+  private let unheard: SampleBlock
 
   init(_ job: OfflineJob, sampleRate: Int) throws(OfflineError) {
     let graph = job.graph ?? OfflineJob.passage(channelCount: job.source.channelCount)
@@ -48,11 +52,11 @@ final class OfflineGraph {
     isTidiedByScript = job.isTidiedByScript
     mediaFailure = job.mediaFailure
     keepsLatency = job.keepsLatency
-    outputBuses = graph.ports.outputs.map(\.count)
-    inputCount = graph.ports.inputs.reduce(0) { $0 + $1.count }
-    outputCount = graph.ports.outputs.reduce(0) { $0 + $1.count }
-    if outputCount == 0 { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
+    let channels = FileChannels(graph, job.catalog)
+    self.channels = channels
+    if channels.outputs.isEmpty { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
     silence = SampleBlock(channelCount: 1, capacity: job.blockFrames)
+    unheard = SampleBlock(channelCount: 1, capacity: job.blockFrames)
     do throws(EngineError) {
       let host = host
       try engine.wait { engine throws(EngineError) in
@@ -67,13 +71,43 @@ final class OfflineGraph {
       }
       // Asked only now, since they may depend on the rate.
       lastLatencies = engine.wait { engine in engine.outputLatencies }
-      latencies = Self.byChannel(job.keepsLatency ? lastLatencies.map { _ in 0 } : lastLatencies, outputBuses)
+      latencies = Self.byChannel(job.keepsLatency ? lastLatencies.map { _ in 0 } : lastLatencies, channels)
     } catch {
       throw OfflineError(error)
     }
-    inputs = .allocate(capacity: max(1, inputCount))
-    outputs = .allocate(capacity: outputCount)
+    try Self.loadFiles(engine, media)
+    inputs = .allocate(capacity: max(1, channels.inputCount))
+    outputs = .allocate(capacity: channels.outputCount)
     script = try job.script?(engine)
+  }
+
+  /// Gives players and convolvers the files that their nodes name.
+  private static func loadFiles(_ engine: Engine, _ media: MediaService?) throws(OfflineError) {
+    do throws(EngineError) {
+      let nodes = try engine.wait { engine throws(EngineError) in engine.nodes }
+      for node in nodes {
+        guard let file = node.file else { continue }
+        guard let media else {
+          throw EngineError(.internal, "'\(node.name)' names a file, but the job has nothing that reads files")
+        }
+        let failure = Mutex<EngineError?>(nil)
+        let note: MediaService.Completion = { result in
+          if case .failure(let error) = result {
+            failure.withLock { $0 = EngineError(error.code, "node '\(node.name)': \(error.message)") }
+          }
+        }
+        switch node.control {
+        case let control as PlayerControl:
+          media.load(file, into: control, sampleRate: control.sampleRate, completion: note)
+        case let control as ConvolverControl: media.load(file, into: control, completion: note)
+        default:
+          throw EngineError(.notAllowed, "'\(node.name)' is a \(node.description.kind), which works with no file")
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+      }
+    } catch {
+      throw OfflineError(error.code == .notFound ? .inputMissing : .badData, error.message)
+    }
   }
 
   deinit {
@@ -91,11 +125,16 @@ final class OfflineGraph {
         media.fillSynchronously()
         if let error = mediaFailure?() { throw OfflineError(error) }
       }
-      for channel in 0..<inputCount {
-        let from = input.map { UnsafePointer($0.channels[channel]) + done } ?? UnsafePointer(silence.channels[0])
-        (inputs + channel).initialize(to: from)
+      for channel in 0..<channels.inputCount { (inputs + channel).initialize(to: UnsafePointer(silence.channels[0])) }
+      if let input {
+        for (file, channel) in channels.inputs.enumerated() {
+          (inputs + channel).initialize(to: UnsafePointer(input.channels[file]) + done)
+        }
       }
-      for channel in 0..<outputCount { (outputs + channel).initialize(to: output.channels[channel] + done) }
+      for channel in 0..<channels.outputCount { (outputs + channel).initialize(to: unheard.channels[0]) }
+      for (file, place) in channels.outputs.enumerated() {
+        (outputs + place.channel).initialize(to: output.channels[file] + done)
+      }
       cycle(limit)
       done += limit
       position += Int64(limit)
@@ -139,7 +178,7 @@ final class OfflineGraph {
       hasLooseEnds = isLoose
       if keepsLatency || late == lastLatencies { return }
       lastLatencies = late
-      latencyChanges.append(LatencyTrim.Change(frame: position, latencies: Self.byChannel(late, outputBuses)))
+      latencyChanges.append(LatencyTrim.Change(frame: position, latencies: Self.byChannel(late, channels)))
     } catch {
       throw OfflineError(error)
     }
@@ -152,13 +191,14 @@ final class OfflineGraph {
   }
 
   /// The latencies of output buses as those of their channels.
-  private static func byChannel(_ latencies: [Int], _ buses: [Int]) -> [Int] {
-    zip(buses, latencies).flatMap { Array(repeating: $1, count: $0) }
+  private static func byChannel(_ latencies: [Int], _ channels: FileChannels) -> [Int] {
+    channels.outputs.map { latencies[$0.bus] }
   }
 
   private func cycle(_ count: Int) {
     _ = host.render(
-      UnsafePointer(inputs), inputCount: inputCount, UnsafePointer(outputs), outputCount: outputCount,
+      UnsafePointer(inputs), inputCount: channels.inputCount, UnsafePointer(outputs),
+      outputCount: channels.outputCount,
       frameCount: count)
   }
 

@@ -22,7 +22,8 @@ public struct OfflineJob: Sendable {
   public var isTidiedByScript = false
   /// What happens meanwhile, made for the engine that renders.
   public var script: (@Sendable (Engine) throws(OfflineError) -> any OfflineScript)?
-  /// The files of players in the graph: read before each block, so that they are waited for.
+  /// What reads the files of players and convolvers in the graph: before each block, so that they are waited for. Needed where
+  /// nodes of `graph` name files, and by scripts that load some.
   public var media: MediaService?
   /// What has kept one of those files from being read on: asked before each block, and the end of the rendering.
   public var mediaFailure: (@Sendable () -> EngineError?)?

@@ -34,7 +34,8 @@ extension JACKTests {
     let test = try HostUnderTest(server: "backline-nowhere")
     for _ in 0..<3 { #expect(await test.open() == .failed(.noServer("no JACK server \"backline-nowhere\" runs"))) }
     #expect(test.lines.all.isEmpty)
-    #expect(!JACKMessages.shared.recent.isEmpty && JACKMessages.shared.count >= 3)
+    // PipeWire's library has nothing to say of that.
+    if !JACKServer.isPipeWire { #expect(!JACKMessages.shared.recent.isEmpty && JACKMessages.shared.count >= 3) }
     #expect(await test.close())
   }
 
@@ -64,7 +65,9 @@ extension JACKTests {
     }
   }
 
-  @Test("a second client of the name gets another one and says so; with exactName it is refused; the first goes on")
+  @Test(
+    "a second client of the name gets another one and says so; with exactName it is refused; the first goes on",
+    .disabled(if: JACKServer.isPipeWire, "PipeWire gives two clients one name"))
   func collision() async throws {
     try await JACKServer.with { _ in
       let first = try HostUnderTest()
@@ -113,7 +116,9 @@ extension JACKTests {
     }
   }
 
-  @Test("the ports carry names for people and their order")
+  @Test(
+    "the ports carry names for people and their order",
+    .disabled(if: JACKServer.isPipeWire, "PipeWire 0.3 takes an input and an output of one number for the same"))
   func metadata() async throws {
     try await JACKServer.with { _ in
       let test = try HostUnderTest()

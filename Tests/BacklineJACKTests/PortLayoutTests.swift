@@ -4,7 +4,9 @@ import BacklineTestSupport
 import Testing
 
 extension JACKTests {
-  @Test("ports of a running client are renamed by position, added and taken away, and kept ones keep their connections")
+  @Test(
+    "ports of a running client are renamed by position, added and taken away, and kept ones keep their connections",
+    .disabled(if: JACKServer.isPipeWire, "PipeWire 0.3 does not tell others of a port's new name"))
   func portLayout() async throws {
     try await JACKServer.with { _ in
       let test = try HostUnderTest(policy: .auto)

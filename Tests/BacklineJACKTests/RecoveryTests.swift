@@ -19,7 +19,8 @@ extension JACKTests {
           wanted = Set(test.host.connections)
         }
         #expect(
-          watcher.ports(of: "backline-host") == ["in_1", "in_2", "out_1", "out_2"].map { "backline-host:\($0)" })
+          watcher.ports(of: "backline-host").sorted()
+            == ["in_1", "in_2", "out_1", "out_2"].map { "backline-host:\($0)" })
         #expect(
           await Eventually.holds {
             watcher.connections(of: "backline-host:out_1") == ["system:playback_1", "system:playback_2"]
@@ -67,7 +68,9 @@ extension JACKTests {
     }
   }
 
-  @Test("a server that hangs while the host opens does not keep it from closing")
+  @Test(
+    "a server that hangs while the host opens does not keep it from closing",
+    .disabled(if: JACKServer.isPipeWire, "PipeWire 0.3's library crashes where a client's opening has timed out"))
   func serverHangsAtOpening() async throws {
     try await JACKServer.with { server in
       let test = try HostUnderTest()
@@ -109,7 +112,8 @@ extension JACKTests {
         _ = try await test.run()
         let watcher = try JACKTestClient("watcher")
         #expect(
-          watcher.ports(of: "backline-host") == ["in_1", "in_2", "out_1", "out_2"].map { "backline-host:\($0)" })
+          watcher.ports(of: "backline-host").sorted()
+            == ["in_1", "in_2", "out_1", "out_2"].map { "backline-host:\($0)" })
         #expect(
           await Eventually.holds { watcher.connections(of: "backline-host:out_1") == ["system:playback_1"] })
         #expect(watcher.connections(of: "backline-host:in_2") == ["system:capture_2"])
@@ -170,7 +174,9 @@ extension JACKTests {
     }
   }
 
-  @Test("latencies follow the paths inside, settle, and stay when computed again and again")
+  @Test(
+    "latencies follow the paths inside, settle, and stay when computed again and again",
+    .disabled(if: JACKServer.isPipeWire, "PipeWire 0.3 asks clients for their latencies once, not when told"))
   func latencies() async throws {
     try await JACKServer.with { _ in
       let test = try HostUnderTest()

@@ -75,7 +75,9 @@ extension JACKTests {
     }
   }
 
-  @Test("freewheeling is told, and its speed is neither load nor lateness")
+  @Test(
+    "freewheeling is told, and its speed is neither load nor lateness",
+    .disabled(if: JACKServer.isPipeWire, "PipeWire 0.3 cannot freewheel"))
   func freewheel() async throws {
     try await JACKServer.with { _ in
       let test = try HostUnderTest()

@@ -11,7 +11,7 @@ public enum JACKTestError: Error {
   case busy
 }
 
-/// A private JACK server without a sound card.
+/// A private JACK server without a sound card: jackd, or PipeWire where BACKLINE_TEST_JACK says so.
 ///
 /// There is one at a time on a machine, under one fixed name, because jackd2 has few slots for servers and a killed one
 /// keeps its slot until one of the same name starts. `with` takes turns with other test processes. Every client of this
@@ -20,9 +20,14 @@ public final class JACKServer: @unchecked Sendable {
   /// The name to pass to clients.
   public static let name = "backline-test"
 
+  /// True where PipeWire is the server: BACKLINE_TEST_JACK is `pipewire`.
+  public static var isPipeWire: Bool { PipeWire.isUsed }
+
   public private(set) var sampleRate = 0
   private let lock: MachineLock
   private var process: Process?
+  /// PipeWire has no ports of its own.
+  private var card: SilentCard?
 
   private init(lock: MachineLock) { self.lock = lock }
 
@@ -53,8 +58,15 @@ public final class JACKServer: @unchecked Sendable {
   /// Starts the server, with real-time scheduling where the system allows it.
   public func start(sampleRate: Int, period: Int) async throws {
     self.sampleRate = sampleRate
+    if PipeWire.isUsed {
+      let file = try PipeWire.writeConfiguration(name: Self.name, sampleRate: sampleRate, period: period)
+      try launch(["pipewire", "-c", file])
+      guard await Eventually.holds(within: 10, { Self.answers() }) else { throw JACKTestError.serverDidNotStart }
+      card = try SilentCard(server: Self.name)
+      return
+    }
     for realtime in [["-R", "-P70"], ["-r"]] {
-      try launch(["-n", Self.name] + realtime + ["-d", "dummy", "-r", "\(sampleRate)", "-p", "\(period)"])
+      try launch(["jackd", "-n", Self.name] + realtime + ["-d", "dummy", "-r", "\(sampleRate)", "-p", "\(period)"])
       let isUp = await Eventually.holds(within: 10) { !isRunning || Self.answers() }
       if isUp && isRunning { return }
       try await stop()
@@ -75,6 +87,7 @@ public final class JACKServer: @unchecked Sendable {
 
   /// Changes the period of the running server.
   public func setPeriod(_ frames: Int) throws {
+    if PipeWire.isUsed { return try PipeWire.setPeriod(frames, server: Self.name) }
     let client = try JACKTestClient("period-setter")
     defer { client.close() }
     client.setPeriod(frames)
@@ -83,7 +96,7 @@ public final class JACKServer: @unchecked Sendable {
   private func launch(_ arguments: [String]) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["jackd"] + arguments
+    process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
@@ -96,7 +109,7 @@ public final class JACKServer: @unchecked Sendable {
   private static func endOrphan(_ identifier: Int32?) async {
     guard let identifier,
       let command = try? String(contentsOfFile: "/proc/\(identifier)/cmdline", encoding: .utf8),
-      command.hasPrefix("jackd\0-n\0\(name)\0")
+      command.hasPrefix("jackd\0-n\0\(name)\0") || command.hasPrefix("pipewire\0-c\0")
     else { return }
     for signal in [SIGTERM, SIGKILL] {
       Foundation.kill(identifier, signal)
@@ -107,16 +120,37 @@ public final class JACKServer: @unchecked Sendable {
   private func end(_ signal: Int32) async throws {
     guard let process, process.isRunning else { return }
     Foundation.kill(process.processIdentifier, signal)
+    defer {
+      card?.close()
+      card = nil
+    }
     if await Eventually.holds(within: 5, { !process.isRunning }) { return }
     Foundation.kill(process.processIdentifier, SIGKILL)
     guard await Eventually.holds(within: 5, { !process.isRunning }) else { throw JACKTestError.serverDidNotStop }
   }
 
-  private static func answers() -> Bool {
-    guard let client = try? JACKTestClient("probe") else { return false }
-    client.close()
-    return true
+  /// The ports on the server, each with what it is connected to; `nil` where no server answers.
+  ///
+  /// Asked by another process: jackd2's library frees the clients that a process has on a server that has gone when the process
+  /// opens another one.
+  public static var ports: [String: Set<String>]? {
+    guard let lister = try? ProcessRunner("/usr/bin/env", ["jack_lsp", "-s", name, "-c"]),
+      let ending = try? lister.wait(10), ending.status == 0
+    else { return nil }
+    var ports: [String: Set<String>] = [:]
+    var port = ""
+    for line in ending.output.split(separator: "\n") {
+      if line.first == " " {
+        ports[port]?.insert(line.trimmingCharacters(in: .whitespaces))
+      } else {
+        port = String(line)
+        ports[port] = []
+      }
+    }
+    return ports
   }
+
+  private static func answers() -> Bool { ports != nil }
 }
 
 /// A lock among processes, for what there is only one of on a machine.
@@ -124,7 +158,8 @@ private final class MachineLock {
   private let descriptor: Int32
 
   init(_ name: String) async throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(name).lock").path
+    // A server's name is the machine's, whatever folder a process takes for its temporary files.
+    let path = "/tmp/\(name).lock"
     descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o666)
     let descriptor = descriptor
     guard await Eventually.holds(within: 600, { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }) else {

@@ -22,7 +22,12 @@ public final class JACKTestClient: @unchecked Sendable {
     jack_set_info_function(ignoreMessage)
     var status = JackStatus(0)
     let flags = JackOptions(JackNoStartServer.rawValue | JackUseExactName.rawValue)
-    guard let client = backline_jack_open(name, flags, &status, server) else {
+    var opened = backline_jack_open(name, flags, &status, server)
+    // PipeWire gives up where it is not answered at once.
+    for _ in 0..<5 where opened == nil && status.rawValue & JackInitFailure.rawValue != 0 {
+      opened = backline_jack_open(name, flags, &status, server)
+    }
+    guard let client = opened else {
       throw .clientDidNotOpen("\(name), status \(status.rawValue)")
     }
     self.client = client

@@ -21,7 +21,7 @@ extension CommandDeclaration {
     arguments: [.inputs, .output],
     options: [
       .throughPreset, .setting, .tail, .rate, .containerFormat, .sampleFormat, .maxFrames, .threads, .events, .replay,
-      .normalize, .jobs,
+      .normalize, .jobs, .tracks,
       .overwrite, .json, .quiet,
     ],
     discussion: """
@@ -33,6 +33,9 @@ extension CommandDeclaration {
       cancelled), frames, rate, channels, tail (in frames), tailReason (none, seconds, silence or limit), latency (the frames \
       that were removed), peak (in dBFS, null for silence), clipped (samples too loud for whole numbers), nonFinite, dropped \
       (metadata that the format does not hold), seconds, realtimeFactor; or error. A batch has completed, failed and files.
+
+      Of a movie (mkv, mp4, mov) the sound of every track goes through the preset, and stays in its codec where that can be; \
+      pictures and subtitles are copied as they are, and keep their times.
 
       A batch writes each input under its own name into the folder OUTPUT, goes on after a failure, and ends with the first \
       failure's code.

@@ -1,4 +1,5 @@
 import BacklineMedia
+import BacklineOffline
 
 /// The options of all commands.
 extension OptionDeclaration {
@@ -78,7 +79,9 @@ extension OptionDeclaration {
     "The sample rate of graph and output; the input's unless told otherwise. It is converted by libsoxr at 28 bits, with a"
       + " stop band below -160 dB.")
   static let containerFormat = OptionDeclaration(
-    "--format", ValueDeclaration("NAME", .word(SoundContainer.allCases.map(\.rawValue))),
+    "--format",
+    ValueDeclaration(
+      "NAME", .word(SoundContainer.allCases.map(\.rawValue) + MovieContainer.allCases.map(\.rawValue))),
     "The kind of file; by the ending of OUTPUT unless told otherwise.")
   static let sampleFormat = OptionDeclaration(
     "--sample-format", ValueDeclaration("NAME", .word(SampleFormat.allCases.map(\.rawValue))),
@@ -96,6 +99,10 @@ extension OptionDeclaration {
   static let normalize = OptionDeclaration(
     "--normalize", ValueDeclaration("LUFS", .text(), offers: ["-14", "-16", "-23"]),
     "Brings the output to an integrated loudness of -70 to 0 LUFS, in a second pass.")
+  static let tracks = OptionDeclaration(
+    "--tracks", ValueDeclaration("N,...", .text()),
+    "The tracks of a movie that are rendered, counted from 1 among those with sound; all unless told otherwise. The others are"
+      + " copied.")
   static let replay = OptionDeclaration(
     "--replay", ValueDeclaration("FOLDER", .folder),
     "Renders a performance that was taken down by 'run --capture', bit for bit as it was heard; in place of INPUT.")

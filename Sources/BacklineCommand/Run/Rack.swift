@@ -6,6 +6,13 @@ import BacklineOSC
 import BacklinePresets
 import CBackline
 
+/// What a rack begins with.
+struct FirstPreset: Sendable {
+  let name: String
+  let graph: GraphDescription
+  let files: NodeFiles
+}
+
 /// A running rack: an engine with its host, its OSC server, its presets and its players. Control queue, but for `init`.
 final class Rack: @unchecked Sendable {
   // Why unchecked: what changes is confined to the control queue.
@@ -45,9 +52,11 @@ final class Rack: @unchecked Sendable {
     do throws(EngineError) {
       media = try MediaService(onFailure: { control, failure in announcer.log("player: \(failure.message)") })
       router = CommandRouter(engine: engine, server: server, version: VersionCommand.version)
-      presets = try PresetCommands(engine: engine, library: PresetLibrary(roots: options.roots))
       players = PlayerCommands(engine: engine, media: media, roots: options.roots)
-      convolvers = ConvolverCommands(engine: engine, media: media, roots: options.roots)
+      convolvers = ConvolverCommands(
+        engine: engine, media: media, roots: options.roots, log: { announcer.log($0) })
+      presets = try PresetCommands(
+        engine: engine, library: PresetLibrary(roots: options.roots), convolvers: convolvers)
       recording = try RecordCommands(
         engine: engine, roots: options.roots, settings: options.recording, router: router,
         log: { announcer.log($0) })
@@ -57,10 +66,14 @@ final class Rack: @unchecked Sendable {
   }
 
   /// Loads the first preset, listens, and opens the host. Control queue.
-  func start(_ preset: (graph: GraphDescription, name: String)?) throws(CommandError) {
+  func start(_ preset: FirstPreset?) throws(CommandError) {
     if let preset {
       do throws(EngineError) {
         try engine.hereThrowing { engine throws(EngineError) in try engine.perform(.load(preset.graph)) }
+        convolvers.prepared = preset.files
+        convolvers.refresh()
+        convolvers.prepared = NodeFiles()
+        players.loadNamed()
         presets.begin(with: preset.name)
       } catch {
         throw CommandError(.badData, error.message)
@@ -106,13 +119,13 @@ final class Rack: @unchecked Sendable {
       announcer.log("\(cause) \(old) -> \(new)")
       if cause == "sampleRate" {
         players.followRate()
-        convolvers.followRate()
-        recording.followRate()
+          convolvers.refresh()
+          recording.followRate()
       }
     case .graphChanged(let change, let name):
       let isReplaying = engine.here { $0.isReplaying }
       players.follow(change, name, isReplaying: isReplaying)
-      convolvers.follow(change, name, isReplaying: isReplaying)
+      convolvers.follow(change)
       recording.follow(change, name)
     case .retrying(let attempt, let wait):
       announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
