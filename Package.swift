@@ -56,6 +56,8 @@ let package = Package(
       cSettings: [
         .unsafeFlags(["-Wall", "-Wextra", "-Werror"]), .unsafeFlags(["-O2"], .when(configuration: .debug)),
       ]),
+    // FFmpeg, loaded when a movie is opened: needs its headers and links nothing.
+    .target(name: "CMovie", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "BacklineRealtime", dependencies: ["CBackline"], swiftSettings: realtime),
     .target(name: "BacklineDSP", dependencies: ["BacklineRealtime", "CBackline", "CFFTW"], swiftSettings: realtime),
     .target(
@@ -83,7 +85,7 @@ let package = Package(
       name: "Backline",
       dependencies: [
         "BacklineEngine", "BacklineJACK", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CBackline",
-        "CRubberBand",
+        "CRubberBand", "CMovie",
       ], swiftSettings: common),
     .target(name: "BacklineAVFAudio", dependencies: ["Backline"], swiftSettings: common),
     example("Tone", "example-tone"),
@@ -94,6 +96,7 @@ let package = Package(
       name: "BacklineOffline",
       dependencies: [
         "BacklineEngine", "BacklineGraph", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CEBUR128", "CBackline",
+        "CMovie",
       ], swiftSettings: common),
     .executableTarget(
       name: "BacklineCommand",

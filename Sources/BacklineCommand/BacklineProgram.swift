@@ -4,7 +4,8 @@ import Glibc
 enum BacklineProgram {
   /// The commands, in the order of the help.
   static let commands: [ProgramCommand] = [
-    RunCommand.command(), RenderCommand.command(), UnitsCommand.command(), CheckCommand.command(),
+    RunCommand.command(), RenderCommand.command(), RecordCommand.command(), RecoverCommand.command(),
+    UnitsCommand.command(), CheckCommand.command(),
     GraphCommand.command(),
     OSCCommand.command(wire: PacketWire()), StatusCommand.command(wire: PacketWire()),
     MetersCommand.command(wire: PacketWire()), DoctorCommand.command(wire: PacketWire()), VersionCommand.command(),

@@ -3,7 +3,7 @@ import CBackline
 
 /// A valve guitar amplifier: three preamplifier stages, the tone stack of a '59 Bassman, and a power stage that sags.
 ///
-/// - All of it runs at 4 times the sample rate between halfband filters (`Oversampler`), each bend antialiased in closed form.
+/// - All of it runs at 8 times the sample rate between halfband filters (`Oversampler`), each bend antialiased in closed form.
 /// - Preamplifier: stages in series, each a gain, an uneven bend, the low-pass of the valve's input and a coupling capacitor
 ///   (`TubeStage`; the staged structure of Pakarinen and Yeh, "A review of digital techniques for modeling vacuum-tube guitar
 ///   amplifiers", Computer Music J. 33, 2009). `channel` and `gain` say how much gain is spread over the three.
@@ -40,9 +40,11 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
   public static let functions = UnitFunctions(
     render: amplifierRender, set: amplifierSet, reset: amplifierReset, tail: amplifierTail)
 
-  /// The oversampler's, and the four frames of the bends at the high rate.
+  /// The oversampler's, and the four frames of the bends at the high rate, made up to a whole one.
   private static var latency: Int { @_noLocks get { Oversampler.latency + 1 } }
-  private static var factor: Int { @_noLocks get { 4 } }
+  private static var factor: Int { @_noLocks get { 8 } }
+  /// Frames of the high rate that make the latency whole: of the four of the bends, the oversampler knows of one.
+  private static var padding: Int { @_noLocks get { factor &- 3 } }
   private static var limit: Float { @_noLocks get { 1000 } }
   /// What the tone stack takes at its middle position.
   private static var makeUp: Float { @_noLocks get { 3 } }
@@ -59,7 +61,9 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
   private var powerLeft = AntialiasedShaper()
   private var powerRight = AntialiasedShaper()
   private var bite = OnePole()
-  private var held = SIMD2<Float>(repeating: 0)
+  private var stray = OnePole()
+  private let held: UnsafeMutablePointer<SIMD2<Float>>
+  private var heldPlace = 0
   private let fall: Float
   private let rise: Float
   /// What is drawn from the supply, 0 to 1.
@@ -84,6 +88,8 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     sampleRate = format.sampleRate
     highRate = format.sampleRate * Double(Self.factor)
     pieces = SampleMemory.allocate(6 * Oversampler.longestPiece)
+    held = .allocate(capacity: Self.padding)
+    held.initialize(repeating: .zero, count: Self.padding)
     first = TubeStage(curve: 1, bias: 0.15, coupling: 60, miller: 16_000, sampleRate: highRate)
     second = TubeStage(curve: 1, bias: -0.1, coupling: 90, miller: 12_000, sampleRate: highRate)
     third = TubeStage(curve: 1, bias: 0.2, coupling: 25, miller: 10_000, sampleRate: highRate)
@@ -92,6 +98,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     stageGain = Ramp(Self.stageGain(0, 50))
     master = Ramp(Self.masterGain(50))
     bite.coefficient = Ramp(OnePole.coefficient(cutoff: 3000, sampleRate: highRate))
+    stray.coefficient = Ramp(OnePole.coefficient(cutoff: TubeStage.strayCutoff, sampleRate: highRate))
     tone.move(to: toneCoefficients(), over: 0)
     powerLeft.reset(0, bias: 0)
     powerRight.reset(0, bias: 0)
@@ -99,6 +106,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
 
   deinit {
     SampleMemory.free(pieces)
+    held.deallocate()
     left.deallocate()
     right.deallocate()
   }
@@ -167,10 +175,10 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
       for i in frame &* Self.factor..<(frame &+ 1) &* Self.factor {
         let input = SIMD2(self.left.samples[i], self.right.samples[i])
         let output = step(input, gains[frame], masters[frame], sags[frame], bites[frame])
-        // One frame more makes the latency whole.
-        self.left.samples[i] = held.x
-        self.right.samples[i] = held.y
-        held = output
+        self.left.samples[i] = held[heldPlace].x
+        self.right.samples[i] = held[heldPlace].y
+        held[heldPlace] = output
+        heldPlace = heldPlace &+ 1 == Self.padding ? 0 : heldPlace &+ 1
       }
     }
     self.left.down(leftOut, factor: Self.factor, count: count)
@@ -193,6 +201,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     let toned = tone.next(SIMD2(Double(three.x), Double(three.y)))
     var driven = SIMD2(Float(toned.x), Float(toned.y)) * master
     driven += self.bite.highPass(driven) * bite
+    driven = stray.lowPass(driven)
     let headroom = 1 - sag * draw
     let scale = Double(1 / headroom)
     let output =
@@ -253,8 +262,10 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     powerLeft.reset(0, bias: 0)
     powerRight.reset(0, bias: 0)
     bite.reset()
+    stray.reset()
     draw = 0
-    held = .zero
+    for i in 0..<Self.padding { held[i] = .zero }
+    heldPlace = 0
     left.clear()
     right.clear()
   }

@@ -74,7 +74,8 @@ public struct Compressor: ProcessingUnit, ~Copyable {
   private static var decibelsPerOctave: Float { @_noLocks get { CompressorCurve.decibelsPerOctave } }
 
   public init(_ format: UnitFormat) {
-    gains = SampleMemory.allocate(Self.chunk)
+    // Vectors may write up to seven samples beyond the last.
+    gains = SampleMemory.allocate(Self.chunk + 8)
     reading = format.readings + Parameter.gainReduction.rawValue
     sampleRate = format.sampleRate
     attack = Ramp(TimeConstant.coefficient(0.01, sampleRate: sampleRate))
@@ -132,20 +133,32 @@ public struct Compressor: ProcessingUnit, ~Copyable {
       advance()
       start &+= 1
     }
-    let curve = curve, added = added
+    for frame in 0..<start { gains[frame] = FastMath.exp2(gains[frame]) }
+    if start == count { return }
     if rms.value == 0 {
-      for frame in start..<max(start, count) { gains[frame] = curve.reduction(left[frame], right[frame]) }
+      var settings = curve.settings(added: added, attack: attack.value, release: release.value)
+      backline_compressor_gains(
+        left + start, right + start, gains + start, Int32(truncatingIfNeeded: count &- start), &settings,
+        &smoother.reduction)
     } else {
-      for frame in start..<max(start, count) { gains[frame] = curve.reduction(level(left[frame], right[frame])) }
+      fillMeanGains(left, right, from: start, to: count)
     }
+  }
+
+  /// The gains of the frames from `start` to `end` by the RMS, where nothing moves.
+  @_noLocks
+  private mutating func fillMeanGains(
+    _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, from start: Int, to end: Int
+  ) {
+    let curve = curve, added = added, attack = attack.value, release = release.value
+    for frame in start..<end { gains[frame] = curve.reduction(level(left[frame], right[frame])) }
     var local = smoother  // in registers, away from the stores
-    let attack = attack.value, release = release.value
-    for frame in start..<max(start, count) {
+    for frame in start..<end {
       local.follow(gains[frame], attack: attack, release: release)
       gains[frame] = added - Float(local.reduction)
     }
     smoother = local
-    for frame in 0..<max(0, count) { gains[frame] = FastMath.exp2(gains[frame]) }
+    for frame in start..<end { gains[frame] = FastMath.exp2(gains[frame]) }
   }
 
   /// The level of a frame by the detector chosen.

@@ -1,4 +1,5 @@
 import BacklineRealtime
+import CBackline
 
 /// The static curve of a compressor: the reduction for a level. Levels are in octaves of amplitude (6.02 dB), since powers
 /// of 2 are the cheapest to compute.
@@ -20,6 +21,13 @@ struct CompressorCurve {
     self.knee = knee
     perKnee = knee > 0 ? 0.5 / knee : 0
     self.slope = slope
+  }
+
+  /// The curve and what else the loop over many frames has to know.
+  @_noLocks
+  func settings(added: Float, attack: Float, release: Float) -> CompressorSettings {
+    CompressorSettings(
+      start: start, knee: knee, perKnee: perKnee, slope: slope, added: added, attack: attack, release: release)
   }
 
   /// The level of the peak of a frame, held to the range that is told apart.

@@ -22,6 +22,7 @@ public struct Convolver: ProcessingUnit, ~Copyable {
         "preDelay", "The time before the convolved part begins.", 0...longestPreDelay, default: 0, measure: .seconds,
         taper: .quadratic),
     ],
+    file: "impulse response",
     make: { format in
       let memory = ConvolverMemory()
       return UnitInstance(

@@ -102,13 +102,31 @@ public struct Delay: ProcessingUnit, ~Copyable {
       advance()
       start &+= 1
     }
-    let tap = Int(time.to) &- 1
-    for i in start..<count {
-      let output = step(SIMD2(left[i], right[i]), line.read(tap), 1)
+    let silent = min(count, start &+ line.silentFrames(Int(time.to)))
+    for i in start..<max(start, silent) {
+      let output = step(SIMD2(left[i], right[i]), .zero, 1)
       leftOut[i] = output.x
       rightOut[i] = output.y
     }
+    if silent < count {
+      runPlain(left + silent, right + silent, leftOut + silent, rightOut + silent, count &- silent)
+    }
     wander.skip(max(0, count &- start))
+  }
+
+  /// Renders frames in which nothing moves and the echo is not from before the first frame.
+  @_noLocks
+  private mutating func runPlain(
+    _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, _ leftOut: UnsafeMutablePointer<Float>,
+    _ rightOut: UnsafeMutablePointer<Float>, _ count: Int
+  ) {
+    var echo = StereoEcho(
+      feedback: feedback.value, mix: mix.value, crossing: crossing.value, limit: Self.limit,
+      lowPass: lowPass.coefficient.value, highPass: highPass.coefficient.value, lowLeft: lowPass.state.x,
+      lowRight: lowPass.state.y, highLeft: highPass.state.x, highRight: highPass.state.y)
+    line.run(&echo, delay: Int(time.to), left, right, leftOut, rightOut, count: count)
+    lowPass.state = SIMD2(echo.lowLeft, echo.lowRight)
+    highPass.state = SIMD2(echo.highLeft, echo.highRight)
   }
 
   /// The echo of `frames` frames ago, and of what the wander adds.

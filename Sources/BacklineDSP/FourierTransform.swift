@@ -1,4 +1,5 @@
 import BacklineRealtime
+import CBackline
 import CFFTW
 import Synchronization
 
@@ -11,8 +12,9 @@ struct FourierTransform: @unchecked Sendable {
 
   /// The length in samples, a power of 2.
   let length: Int
-  private let forward: UnsafeMutableRawPointer
-  private let inverse: UnsafeMutableRawPointer
+  /// `nil` where FFTW gave no plan, which it does for want of memory only: spectra and sounds are silent then.
+  private let forward: UnsafeMutableRawPointer?
+  private let inverse: UnsafeMutableRawPointer?
 
   /// The distance in floats from one part of a spectrum to the next: room for `length` / 2 + 1 values, aligned.
   static func stride(_ length: Int) -> Int { length / 2 + 16 }
@@ -41,9 +43,8 @@ struct FourierTransform: @unchecked Sendable {
     var dimension = fftwf_iodim(n: Int32(length), is: 1, os: 1)
     let forward = fftwf_plan_guru_split_dft_r2c(1, &dimension, 0, nil, samples, real, imaginary, FFTW_ESTIMATE)
     let inverse = fftwf_plan_guru_split_dft_c2r(1, &dimension, 0, nil, real, imaginary, samples, FFTW_ESTIMATE)
-    guard let forward, let inverse else { fatalError("FFTW has no plan for \(length) samples") }
-    self.forward = UnsafeMutableRawPointer(forward)
-    self.inverse = UnsafeMutableRawPointer(inverse)
+    self.forward = forward.map { UnsafeMutableRawPointer($0) }
+    self.inverse = inverse.map { UnsafeMutableRawPointer($0) }
   }
 
   /// Samples to a spectrum. All memory is aligned as `SampleMemory` aligns it.
@@ -52,7 +53,12 @@ struct FourierTransform: @unchecked Sendable {
     _ samples: UnsafeMutablePointer<Float>, _ real: UnsafeMutablePointer<Float>,
     _ imaginary: UnsafeMutablePointer<Float>
   ) {
-    backline_fft_forward(forward, samples, real, imaginary)
+    if let forward {
+      backline_fft_forward(forward, samples, real, imaginary)
+    } else {
+      backline_zero(real, Int64(length / 2 &+ 1))
+      backline_zero(imaginary, Int64(length / 2 &+ 1))
+    }
   }
 
   /// A spectrum, which is lost, to samples times `length`.
@@ -61,6 +67,10 @@ struct FourierTransform: @unchecked Sendable {
     _ real: UnsafeMutablePointer<Float>, _ imaginary: UnsafeMutablePointer<Float>,
     _ samples: UnsafeMutablePointer<Float>
   ) {
-    backline_fft_inverse(inverse, real, imaginary, samples)
+    if let inverse {
+      backline_fft_inverse(inverse, real, imaginary, samples)
+    } else {
+      backline_zero(samples, Int64(length))
+    }
   }
 }

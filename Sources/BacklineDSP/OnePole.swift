@@ -8,7 +8,8 @@ import CBackline
 struct OnePole {
   /// The integrator's share of the input, which stands for the cutoff frequency.
   var coefficient = Ramp(0)
-  private var state = SIMD2<Float>(repeating: 0)
+  /// The integrators of both channels.
+  var state = SIMD2<Float>(repeating: 0)
 
   /// The coefficient of a cutoff frequency in Hz, which is held below half the sample rate.
   @_noLocks

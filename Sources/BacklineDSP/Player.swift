@@ -21,6 +21,7 @@ public struct Player: ProcessingUnit, ~Copyable {
       .reading(
         "underruns", "How often sound was due that had not been read yet.", 0...16_777_216, default: 0, measure: .none),
     ],
+    file: "sound",
     make: { format in
       let memory = PlayerMemory(sampleRate: format.sampleRate)
       return UnitInstance(

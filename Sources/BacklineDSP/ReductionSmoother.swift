@@ -5,23 +5,16 @@ import CBackline
 ///
 /// In Double, where even a release of seconds loses nothing to rounding.
 struct ReductionSmoother {
-  /// What counts as none: 6e-6 dB.
-  private static var negligible: Double { @inline(__always) @_noLocks get { 1e-6 } }
-
   /// The smoothed reduction in octaves.
-  private(set) var reduction = 0.0
+  var reduction = 0.0
 
   @_noLocks
   init() {}
 
   /// Takes the reduction of one frame; `attack` and `release` are the parts of the way to it that a frame goes.
-  ///
-  /// In release, what is negligible ends at once: a state that has come to rest is exactly that of a reset.
   @inline(__always) @_noLocks
   mutating func follow(_ wanted: Float, attack: Float, release: Float) {
-    let distance = Double(wanted) - reduction
-    reduction += distance * Double(distance > 0 ? attack : release)
-    if distance <= 0 && reduction < Self.negligible { reduction = Double(wanted) }
+    reduction = backline_follow_reduction(reduction, wanted, attack, release)
   }
 
   /// The frames until the reduction has come to rest in a silent input.
@@ -34,7 +27,7 @@ struct ReductionSmoother {
 
   @_noLocks
   private static func tail(from reduction: Double, _ release: Float) -> Int64 {
-    let frames = backline_log(negligible / reduction) / backline_log(1 - Double(release))
+    let frames = backline_log(backline_negligible_reduction / reduction) / backline_log(1 - Double(release))
     return frames > 0 && frames < 1e12 ? Int64(frames) + 2 : 2
   }
 }

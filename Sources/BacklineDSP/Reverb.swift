@@ -15,7 +15,8 @@ import CBackline
 ///   from the last reset.
 public struct Reverb: ProcessingUnit, ~Copyable {
   enum Parameter: Int {
-    case wetDryMix, decayTime, preDelay, size, damping, lowCut, highCut, modulationDepth, width, character, shimmer
+    case wetDryMix, decayTime, preDelay, size, damping, lowCut, highCut, modulationDepth, width, character, shimmer,
+      preset
   }
 
   public static let description = UnitDescription(
@@ -52,7 +53,10 @@ public struct Reverb: ProcessingUnit, ~Copyable {
       .init(
         "shimmer", "How much goes in again an octave higher, where the character is shimmer.", 0...100, default: 50,
         measure: .percent),
+      UnitPreset.parameter(
+        "One of Apple's factory rooms: sets all above but the mix and the shimmer.", ReverbPreset.units),
     ],
+    presets: ReverbPreset.units,
     make: { UnitInstance(Reverb.self, $0) })
 
   public static let functions = UnitFunctions(
@@ -62,21 +66,24 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   /// The bound of what goes into the wet path: +24 dB.
   private static var limit: Float { @_noLocks get { 16 } }
 
+  private static var block: Int { @_noLocks get { BacklineBlockFrames } }
+
   private let sampleRate: Double
   private let primes: PrimeTable
-  private var preDelayLine: StereoDelayLine
+  private var preDelayLine: BlockRings
   private var diffuser: ReverbDiffuser
   private var plateDiffuser: ReverbDiffuser
   private var spring: SpringTank
   private var octave: OctaveUp
   private var network: ReverbNetwork
-  private var lowCut = OnePole()
-  private var highCut = OnePole()
+  private var lowCut: BlockRamp
+  private var highCut: BlockRamp
+  private let scratch: ReverbScratch
 
   private var preDelay: Crossfade
-  private var mix = Ramp(0.3)
-  private var width = Ramp(1)
-  private var injection = Ramp(0)
+  private var mix = BlockRamp(0.3)
+  private var width = BlockRamp(1)
+  private var injection = BlockRamp(0)
 
   // Evaluated at quantum edges; between them they stand at the value for the end of the quantum.
   private var decayTime = Ramp(2)
@@ -87,10 +94,10 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   private var size: Float = 60
   private var shimmer: Float = 0.5
   /// What goes into the network and the springs, how much of the plate's diffusion, and of the octave.
-  private var networkFeed = Ramp(1)
-  private var springFeed = Ramp(0)
-  private var plate = Ramp(0)
-  private var octaveFeed = Ramp(0)
+  private var networkFeed = BlockRamp(1)
+  private var springFeed = BlockRamp(0)
+  private var plate = BlockRamp(0)
+  private var octaveFeed = BlockRamp(0)
   /// The frames that network and springs still sound for without input.
   private var networkRest: Int64 = .max
   private var springRest: Int64 = 0
@@ -102,15 +109,16 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     sampleRate = format.sampleRate
     let longest = max(ReverbNetwork.longestTime, ReverbDiffuser.longestTime)
     primes = PrimeTable(upTo: Int(longest * sampleRate))
-    preDelayLine = StereoDelayLine(maximum: Int(Double(Self.longestPreDelay) * sampleRate) + 1)
+    preDelayLine = BlockRings(count: 2, longest: Int(Double(Self.longestPreDelay) * sampleRate) + Self.block)
     diffuser = ReverbDiffuser(sampleRate: sampleRate, primes: primes)
     plateDiffuser = ReverbDiffuser(sampleRate: sampleRate, primes: primes, scale: 0.37)
     spring = SpringTank(sampleRate: sampleRate)
     octave = OctaveUp(sampleRate: sampleRate)
     network = ReverbNetwork(sampleRate: sampleRate, size: 0.6, primes: primes)
+    scratch = ReverbScratch()
     preDelay = Crossfade(Int32(0.02 * sampleRate + 0.5))
-    lowCut.coefficient = Ramp(OnePole.coefficient(cutoff: 40, sampleRate: sampleRate))
-    highCut.coefficient = Ramp(OnePole.coefficient(cutoff: 16_000, sampleRate: sampleRate))
+    lowCut = BlockRamp(OnePole.coefficient(cutoff: 40, sampleRate: sampleRate))
+    highCut = BlockRamp(OnePole.coefficient(cutoff: 16_000, sampleRate: sampleRate))
     aim(over: 0)
   }
 
@@ -121,28 +129,157 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     primes.deallocate()
   }
 
+  // MARK: Rendering
+
   @_noLocks
   mutating func render(_ block: borrowing RenderBlock) {
-    let left = block.input(0, 0), right = block.input(0, 1)
-    let leftOut = block.output(0, 0), rightOut = block.output(0, 1)
     let count = Int(block.frameCount)
     var start = 0
     while start < count {
       if framesIntoQuantum == 0 { startQuantum() }
       let rest = Int32(Quantum.frames) &- framesIntoQuantum
       if hasChanged { aim(over: rest) }
-      let end = start &+ min(count &- start, Int(rest))
-      for i in start..<end {
-        let output = step(SIMD2(left[i], right[i]))
-        leftOut[i] = output.x
-        rightOut[i] = output.y
-        framesIntoQuantum &+= 1
-        if !isSettled { advance() }
-      }
-      framesIntoQuantum &= Int32(Quantum.frames) &- 1
-      start = end
+      let frames = min(min(count &- start, Int(rest)), steadyFrames)
+      render(block, from: start, Int32(truncatingIfNeeded: frames))
+      framesIntoQuantum = (framesIntoQuantum &+ Int32(truncatingIfNeeded: frames)) & (Int32(Quantum.frames) &- 1)
+      start &+= frames
     }
   }
+
+  /// The frames that may be rendered at once: after them, something begins or ends. At least one.
+  private var steadyFrames: Int {
+    @inline(__always) @_noLocks get {
+      let frames = min(network.steadyFrames, diffuser.longestBlock)
+      return isPlain && preDelay.isSettled ? frames : min(frames, unusualFrames)
+    }
+  }
+
+  /// Those outside of a room at rest.
+  private var unusualFrames: Int {
+    @inline(never) @_noLocks get {
+      var frames = plate.isZero ? Self.block : plateDiffuser.longestBlock
+      if !preDelay.isSettled { frames = min(frames, preDelay.remaining) }
+      if !networkFeed.isSettled { frames = min(frames, networkFeed.remaining) }
+      if !springFeed.isSettled { frames = min(frames, springFeed.remaining) }
+      if !plate.isSettled { frames = min(frames, plate.remaining) }
+      if !octaveFeed.isSettled { frames = min(frames, octaveFeed.remaining) }
+      if networkFeed.isZero && networkRest > 0 { frames = Int(min(Int64(frames), networkRest)) }
+      if springFeed.isZero && springRest > 0 { frames = Int(min(Int64(frames), springRest)) }
+      return max(1, frames)
+    }
+  }
+
+  /// True where it is a room and nothing else still sounds.
+  private var isPlain: Bool {
+    @inline(__always) @_noLocks get {
+      character == 0 && networkFeed.isSettled && springRest == 0 && plate.isZero && octaveFeed.isZero
+    }
+  }
+
+  /// Renders some frames, at most `steadyFrames`.
+  @inline(__always) @_noLocks
+  private mutating func render(_ block: borrowing RenderBlock, from start: Int, _ count: Int32) {
+    let left = block.input(0, 0) + start, right = block.input(0, 1) + start
+    let frames = Int(count)
+    backline_reverb_take(&preDelayLine, left, right, Self.limit, count)
+    backline_reverb_delayed(&preDelayLine, preDelay.to, scratch.left, scratch.right, count)
+    if !preDelay.isSettled { fadePreDelay(count) }
+    lowCut.next(frames)
+    highCut.next(frames)
+    backline_reverb_band(scratch.left, scratch.right, lowCut.values, highCut.values, scratch.band, count)
+    injection.next(frames)
+    if isPlain {
+      network.read(scratch.wetLeft, scratch.wetRight, count)
+      diffuser.process(scratch.left, scratch.right, count)
+      write(count)
+    } else {
+      colour(count)
+    }
+    mix.next(frames)
+    width.next(frames)
+    backline_reverb_mix(
+      left, right, scratch.wetLeft, scratch.wetRight, mix.values, width.values, block.output(0, 0) + start,
+      block.output(0, 1) + start, count)
+  }
+
+  @inline(__always) @_noLocks
+  private mutating func write(_ count: Int32) {
+    let isResized = network.write(scratch.left, scratch.right, injection: injection.values, count)
+    if isResized { hasChanged = true }
+  }
+
+  @inline(never) @_noLocks
+  private mutating func fadePreDelay(_ count: Int32) {
+    backline_reverb_delayed(&preDelayLine, preDelay.from, scratch.otherLeft, scratch.otherRight, count)
+    for frame in 0..<max(0, Int(count)) {
+      let weight = preDelay.weight
+      scratch.left[frame] = scratch.otherLeft[frame] + (scratch.left[frame] - scratch.otherLeft[frame]) * weight
+      scratch.right[frame] = scratch.otherRight[frame] + (scratch.right[frame] - scratch.otherRight[frame]) * weight
+      preDelay.advance()
+    }
+  }
+
+  /// The wet part of the characters other than the room, and on the way to and from them.
+  @inline(never) @_noLocks
+  private mutating func colour(_ count: Int32) {
+    let frames = max(0, Int(count))
+    let isFed = !networkFeed.isZero, isSpringFed = !springFeed.isZero
+    let hasNetwork = networkRest > 0, hasSpring = springRest > 0
+    let hasPlate = !plate.isZero, hasOctave = !octaveFeed.isZero
+    networkFeed.next(frames)
+    springFeed.next(frames)
+    plate.next(frames)
+    octaveFeed.next(frames)
+    for frame in 0..<frames where hasSpring {
+      let sound = spring.process(SIMD2(scratch.left[frame], scratch.right[frame]) * springFeed.values[frame])
+      scratch.springLeft[frame] = sound.x
+      scratch.springRight[frame] = sound.y
+    }
+    if hasNetwork {
+      network.read(scratch.wetLeft, scratch.wetRight, count)
+      feed(frames, hasOctave: hasOctave)
+      diffuser.process(scratch.left, scratch.right, count)
+      if hasPlate { deepen(count) }
+      write(count)
+    } else {
+      backline_zero(scratch.wetLeft, Int64(count))
+      backline_zero(scratch.wetRight, Int64(count))
+      if network.skip(count) { hasChanged = true }
+    }
+    if hasSpring {
+      backline_add(scratch.wetLeft, scratch.springLeft, Int64(count))
+      backline_add(scratch.wetRight, scratch.springRight, Int64(count))
+    }
+    if !isFed && hasNetwork { networkRest &-= Int64(count) }
+    if !isSpringFed && hasSpring { springRest &-= Int64(count) }
+  }
+
+  /// Makes of the input what goes into the network: its share of it, and the octave above what came out a frame ago.
+  @inline(__always) @_noLocks
+  private mutating func feed(_ frames: Int, hasOctave: Bool) {
+    for frame in 0..<frames {
+      var input = SIMD2(scratch.left[frame], scratch.right[frame]) * networkFeed.values[frame]
+      if hasOctave {
+        let higher = octave.process(lastWet) * octaveFeed.values[frame]
+        input += SIMD2(max(-Self.limit, min(higher.x, Self.limit)), max(-Self.limit, min(higher.y, Self.limit)))
+      }
+      lastWet = SIMD2(scratch.wetLeft[frame], scratch.wetRight[frame])
+      scratch.left[frame] = input.x
+      scratch.right[frame] = input.y
+    }
+  }
+
+  /// Diffuses once more what goes into the network.
+  @inline(__always) @_noLocks
+  private mutating func deepen(_ count: Int32) {
+    backline_copy(scratch.otherLeft, scratch.left, Int64(count))
+    backline_copy(scratch.otherRight, scratch.right, Int64(count))
+    plateDiffuser.process(scratch.otherLeft, scratch.otherRight, count)
+    backline_reverb_approach(scratch.left, scratch.otherLeft, plate.values, count)
+    backline_reverb_approach(scratch.right, scratch.otherRight, plate.values, count)
+  }
+
+  // MARK: Control
 
   @_noLocks
   mutating func set(_ parameter: Int, to value: Float, over rampFrames: Int32) {
@@ -152,8 +289,8 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     case .preDelay:
       let seconds = Double(max(0, min(value, Self.longestPreDelay)))
       preDelay.move(to: Int32(seconds * sampleRate + 0.5), over: rampFrames)
-    case .lowCut: lowCut.coefficient.move(to: cutoff(value), over: rampFrames)
-    case .highCut: highCut.coefficient.move(to: cutoff(value), over: rampFrames)
+    case .lowCut: lowCut.move(to: cutoff(value), over: rampFrames)
+    case .highCut: highCut.move(to: cutoff(value), over: rampFrames)
     case .width: width.move(to: value / 100, over: rampFrames)
     case .decayTime:
       Self.start(&decayTime, to: max(0.05, value), over: rampFrames, into: into)
@@ -173,7 +310,7 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     case .shimmer:
       shimmer = max(0, min(value / 100, 1))
       turnOver(over: rampFrames)
-    case nil: break
+    case .preset, nil: break
     }
   }
 
@@ -190,8 +327,8 @@ public struct Reverb: ProcessingUnit, ~Copyable {
       diffuser.reset()
     }
     if springRest == 0 && character == 2 { spring.reset() }
-    if plate.value == 0 && plate.isSettled { plateDiffuser.reset() }
-    if octaveFeed.value == 0 && octaveFeed.isSettled {
+    if plate.isZero { plateDiffuser.reset() }
+    if octaveFeed.isZero {
       octave.reset()
       lastWet = .zero
     }
@@ -212,7 +349,7 @@ public struct Reverb: ProcessingUnit, ~Copyable {
 
   @_noLocks
   private func networkTail() -> Int64 {
-    let octaves = octaveFeed.value > 0 || octaveFeed.target > 0 ? 3.0 : 1
+    let octaves = octaveFeed.isZero ? 1 : 3.0
     let decay = Double(max(decayTime.value, decayTime.target)) * (140 + 24) / 60
     return Tail.frames(decay * octaves + 0.5, sampleRate: sampleRate)
   }
@@ -230,12 +367,13 @@ public struct Reverb: ProcessingUnit, ~Copyable {
     networkRest = character == 2 ? 0 : .max
     springRest = character == 2 ? .max : 0
     preDelayLine.clear()
+    backline_zero(scratch.band, 4)
     diffuser.reset()
     preDelay.settle()
     mix.settle()
     width.settle()
-    lowCut.reset()
-    highCut.reset()
+    lowCut.settle()
+    highCut.settle()
     decayTime.settle()
     damping.settle()
     depth.settle()
@@ -247,80 +385,9 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   /// The time until what was as loud as the limit is below -140 dB, at most a minute.
   @_noLocks
   mutating func tail() -> Int64 {
-    let octaves = octaveFeed.value > 0 || octaveFeed.target > 0 ? 3.0 : 1
+    let octaves = octaveFeed.isZero ? 1 : 3.0
     let decay = Double(max(decayTime.value, decayTime.target)) * (140 + 24) / 60
     return Tail.frames(decay * octaves + Double(preDelay.largest) / sampleRate + 0.5, sampleRate: sampleRate)
-  }
-
-  /// One frame: takes the input, returns the output.
-  @inline(__always) @_noLocks
-  private mutating func step(_ input: SIMD2<Float>) -> SIMD2<Float> {
-    preDelayLine.write(
-      SIMD2(max(-Self.limit, min(input.x, Self.limit)), max(-Self.limit, min(input.y, Self.limit))))
-    var delayed = preDelayLine.read(Int(preDelay.to))
-    if !preDelay.isSettled {
-      let old = preDelayLine.read(Int(preDelay.from))
-      delayed = old + (delayed - old) * preDelay.weight
-    }
-    let filtered = highCut.lowPass(lowCut.highPass(delayed))
-    let wet = isPlain ? network.process(diffuser.process(filtered) * injection.value) : colour(filtered)
-    let middle = (wet.x + wet.y) * 0.5
-    let side = (wet.x - wet.y) * 0.5 * width.value
-    return input * (1 - mix.value) + SIMD2(middle + side, middle - side) * mix.value
-  }
-
-  /// True where it is a room and nothing else still sounds.
-  private var isPlain: Bool {
-    @inline(__always) @_noLocks
-    get { character == 0 && networkFeed.isSettled && springRest == 0 && plate.value == 0 && octaveFeed.value == 0 }
-  }
-
-  /// The wet part of the characters other than the room, and on the way to and from them.
-  @inline(never) @_noLocks
-  private mutating func colour(_ input: SIMD2<Float>) -> SIMD2<Float> {
-    var wet = SIMD2<Float>(repeating: 0)
-    if networkRest > 0 {
-      var feed = input * networkFeed.value
-      if octaveFeed.value > 0 {
-        let higher = octave.process(lastWet) * octaveFeed.value
-        feed += SIMD2(max(-Self.limit, min(higher.x, Self.limit)), max(-Self.limit, min(higher.y, Self.limit)))
-      }
-      var diffused = diffuser.process(feed)
-      if plate.value > 0 {
-        let deeper = plateDiffuser.process(diffused)
-        diffused += (deeper - diffused) * plate.value
-      }
-      wet = network.process(diffused * injection.value)
-      lastWet = wet
-    }
-    if springRest > 0 { wet += spring.process(input * springFeed.value) }
-    if networkFeed.value == 0 && networkRest > 0 { networkRest &-= 1 }
-    if springFeed.value == 0 && springRest > 0 { springRest &-= 1 }
-    return wet
-  }
-
-  private var isSettled: Bool {
-    @inline(__always) @_noLocks
-    get {
-      networkFeed.isSettled && springFeed.isSettled && plate.isSettled && octaveFeed.isSettled && network.isSettled
-        && preDelay.isSettled && mix.isSettled && width.isSettled && injection.isSettled
-        && lowCut.coefficient.isSettled && highCut.coefficient.isSettled
-    }
-  }
-
-  @_noLocks
-  private mutating func advance() {
-    networkFeed.advance()
-    springFeed.advance()
-    plate.advance()
-    octaveFeed.advance()
-    preDelay.advance()
-    mix.advance()
-    width.advance()
-    injection.advance()
-    lowCut.coefficient.advance()
-    highCut.coefficient.advance()
-    if network.advance() { aim(over: Int32(Quantum.frames) &- (framesIntoQuantum & 31)) }
   }
 
   @_noLocks
@@ -355,13 +422,12 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   @_noLocks
   private mutating func aim(over frames: Int32) {
     hasChanged = false
-    let lengths = network.lengths
     // Of a unit impulse the lines hold the energy 1, spread over all their frames, at first; each output adds 16 of them.
-    let total = Float(lengths.wrappedSum())
+    let total = Float(network.totalLength)
     let energy = 16 * Float(sampleRate) * decayTime.value / (13.815_511 * total)
     injection.move(to: Float(backline_sqrt(Double(0.5 / energy))), over: frames)
     let highRatio = backline_powf(10, -damping.value / 100)
-    network.absorption.move(lengths: lengths, decayTime: decayTime.value, highRatio: highRatio, over: frames)
+    network.absorption.move(lengths: network.lengths, decayTime: decayTime.value, highRatio: highRatio, over: frames)
     diffuser.move(decayTime: decayTime.value * highRatio, over: frames)
     plateDiffuser.move(decayTime: decayTime.value * highRatio, over: frames)
     spring.move(decayTime: decayTime.value, over: frames)

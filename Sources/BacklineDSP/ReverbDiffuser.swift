@@ -11,12 +11,17 @@ struct ReverbDiffuser: ~Copyable {
   /// In milliseconds: 142, 107, 379 and 277 frames at 29 761 Hz.
   private static let milliseconds = [4.771, 3.595, 12.735, 9.307]
 
-  private let memory: UnsafeMutablePointer<SIMD2<Float>>
-  private let size: Int
-  private let delays: UnsafeMutablePointer<SIMD2<Int32>>
+  private static var block: Int { @_noLocks get { BacklineBlockFrames } }
+
+  /// Left and right of each stage in turn.
+  private var rings: BlockRings
+  private let delays: UnsafeMutablePointer<Int32>
+  /// The frames that may be filtered at once, as far as the shortest filter allows.
+  let longestBlock: Int
   private let sampleRate: Float
-  private var position = 0
-  private var written = 0
+  /// The coefficients of a block of frames, stage after stage.
+  private let values: UnsafeMutablePointer<Float>
+  private var isFlat = false
   private var coefficients = SIMD4<Float>(repeating: 0)
   private var steps = SIMD4<Float>(repeating: 0)
   private var goals = SIMD4<Float>(repeating: 0)
@@ -24,28 +29,25 @@ struct ReverbDiffuser: ~Copyable {
 
   /// A diffuser for a sample rate, whose lengths, `scale` times the usual ones, are primes from the table.
   init(sampleRate: Double, primes: PrimeTable, scale: Double = 1) {
-    let lengths = Self.milliseconds.map { $0 * scale }.map { time in
-      SIMD2(
-        primes.prime(from: Int32(max(4, time * sampleRate / 1000))),
-        primes.prime(from: Int32(max(5, time * sampleRate / 1000 * 1.083 + 2))))
+    let lengths = Self.milliseconds.flatMap { time -> [Int32] in
+      let frames = time * scale * sampleRate / 1000
+      return [primes.prime(from: Int32(max(4, frames))), primes.prime(from: Int32(max(5, frames * 1.083 + 2)))]
     }
-    var size = 64
-    while size <= Int(lengths.reduce(0) { max($0, max($1.x, $1.y)) }) { size *= 2 }
-    self.size = size
     self.sampleRate = Float(sampleRate)
-    memory = UnsafeMutableRawPointer(SampleMemory.allocate(2 * size * Self.stageCount))
-      .bindMemory(to: SIMD2<Float>.self, capacity: size * Self.stageCount)
-    delays = .allocate(capacity: Self.stageCount)
-    delays.initialize(from: lengths, count: Self.stageCount)
+    rings = BlockRings(count: 2 * Self.stageCount, longest: Int(lengths.max() ?? 0))
+    longestBlock = min(Self.block, Int(lengths.min() ?? 1))
+    values = SampleMemory.allocate(Self.stageCount * Self.block)
+    delays = .allocate(capacity: 2 * Self.stageCount)
+    delays.initialize(from: lengths, count: 2 * Self.stageCount)
   }
 
   /// The longest table entry needed, in seconds.
   static var longestTime: Double { 0.016 }
 
   deinit {
-    let count = 2 * size * Self.stageCount
-    SampleMemory.free(UnsafeMutableRawPointer(memory).bindMemory(to: Float.self, capacity: count))
+    rings.deallocate()
     delays.deallocate()
+    SampleMemory.free(values)
   }
 
   /// Moves to the coefficients for a decay time in seconds over `frames` frames; at once when there are none.
@@ -54,27 +56,26 @@ struct ReverbDiffuser: ~Copyable {
     let largest = SIMD4<Float>(0.75, 0.75, 0.625, 0.625)
     for index in 0..<Self.stageCount {
       // An all-pass filter of m frames loses -20 log |g| dB in m frames; it should be through in half the decay time.
-      let inner = backline_expf(-6.907_755_3 * Float(delays[index].y) / (0.5 * decayTime * sampleRate))
+      let inner = backline_expf(-6.907_755_3 * Float(delays[2 &* index &+ 1]) / (0.5 * decayTime * sampleRate))
       goals[index] = max(0.3, min(inner, largest[index]))
     }
+    isFlat = false
     remaining = frames
     if frames > 0 { steps = (goals - coefficients) * (1 / Float(frames)) } else { coefficients = goals }
   }
 
-  /// Filters one frame.
+  /// Filters some frames, at most `longestBlock`.
   @inline(__always) @_noLocks
-  mutating func process(_ input: SIMD2<Float>) -> SIMD2<Float> {
-    var signal = stage(0, input, coefficients[0])
-    signal = stage(1, signal, coefficients[1])
-    signal = stage(2, signal, coefficients[2])
-    signal = stage(3, signal, coefficients[3])
-    position = (position &+ 1) & (size &- 1)
-    if written < size { written &+= 1 }
-    if remaining > 0 {
-      remaining &-= 1
-      coefficients = remaining == 0 ? goals : coefficients + steps
+  mutating func process(
+    _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int32
+  ) {
+    if !isFlat { fill(frames) }
+    for stage in 0..<Self.stageCount {
+      backline_reverb_diffuse(
+        &rings, Int32(truncatingIfNeeded: 2 &* stage), delays[2 &* stage], delays[2 &* stage &+ 1],
+        values + stage &* Self.block, left, right, frames)
     }
-    return signal
+    backline_rings_advance(&rings, Int64(frames))
   }
 
   /// Forgets the past, in no time, and ends the movement.
@@ -82,20 +83,20 @@ struct ReverbDiffuser: ~Copyable {
   mutating func reset() {
     coefficients = goals
     remaining = 0
-    position = 0
-    written = 0
+    isFlat = false
+    rings.clear()
   }
 
-  @inline(__always) @_noLocks
-  private func stage(_ index: Int, _ input: SIMD2<Float>, _ coefficient: Float) -> SIMD2<Float> {
-    let ring = memory + index &* size
-    let left = Int(delays[index].x), right = Int(delays[index].y)
-    let mask = size &- 1
-    let delayed = SIMD2(
-      left <= written ? ring[(position &- left) & mask].x : 0,
-      right <= written ? ring[(position &- right) & mask].y : 0)
-    let inner = input - delayed * coefficient
-    ring[position] = inner
-    return delayed + inner * coefficient
+  /// Puts the coefficients of the coming frames into `values`, where they rest those of a whole block, and moves them on.
+  @inline(never) @_noLocks
+  private mutating func fill(_ frames: Int32) {
+    isFlat = remaining <= 0
+    for frame in 0..<(isFlat ? Self.block : Int(max(0, frames))) {
+      for stage in 0..<Self.stageCount { values[stage &* Self.block &+ frame] = coefficients[stage] }
+      if remaining > 0 {
+        remaining &-= 1
+        coefficients = remaining == 0 ? goals : coefficients + steps
+      }
+    }
   }
 }

@@ -1,4 +1,5 @@
 import BacklineRealtime
+import CBackline
 
 /// Sixteen delay lines that feed each other: the late part of the reverb.
 ///
@@ -6,23 +7,26 @@ import BacklineRealtime
 /// lines' absorption alone decides how fast the sound dies away. The lengths are primes, spread geometrically from 31 to
 /// 97 ms at full size. A new size fades from the old taps to the new ones, as in `Delay`. Lines are read between samples
 /// by a cubic of Lagrange, whose gain is nowhere above 1 (Laakso et al., "Splitting the unit delay", IEEE Signal
-/// Processing Magazine, 1996). What goes in, comes out and is written is one vector over the lines.
+/// Processing Magazine, 1996).
+///
+/// The shortest line is longer than a quantum at every rate, so what is heard of a quantum does not depend on what goes in
+/// during it: a part of a quantum is read at once, then written at once.
 struct ReverbNetwork: ~Copyable {
   /// The longest line in seconds.
   static var longestTime: Double { 0.099 }
+  private static var lines: Int { @_noLocks get { BacklineReverbLines } }
+  private static var block: Int { @_noLocks get { BacklineBlockFrames } }
 
   private let sampleRate: Double
-  private let memory: UnsafeMutablePointer<Float>
-  private let mask: Int
-  private let stride: Int
   private let primes: PrimeTable
-  private var position = 0
-  private var written = 0
+  private var rings: BlockRings
   /// In steps of a ten-thousandth.
   private var size: Crossfade
   private var measuredSize: Int32
-  private var oldLengths: SIMD16<Int32>
-  private(set) var lengths: SIMD16<Int32>
+  /// The lengths of all lines, after them those that are faded from.
+  private let allLengths: UnsafeMutablePointer<Int32>
+  /// The lines' ends, after them those that are faded from, and the weights of the fade.
+  private let sound: UnsafeMutablePointer<Float>
   var absorption: ReverbAbsorption
   var modulation: ReverbModulation
 
@@ -30,24 +34,46 @@ struct ReverbNetwork: ~Copyable {
   init(sampleRate: Double, size: Float, primes: PrimeTable) {
     self.sampleRate = sampleRate
     self.primes = primes
-    var frames = 64
-    while frames < Int((Self.longestTime + ReverbModulation.longestTime) * sampleRate) + 64 { frames *= 2 }
-    mask = frames - 1
-    // Not a power of two, or the sixteen writes of a frame would fight for the same places in the cache.
-    stride = frames + 16
-    memory = SampleMemory.allocate(16 * stride)
+    let longest = (Self.longestTime + ReverbModulation.longestTime) * sampleRate
+    rings = BlockRings(count: Self.lines, longest: Int(longest) + 4)
     measuredSize = Self.steps(size)
     self.size = Crossfade(measuredSize)
-    lengths = Self.lengths(measuredSize, sampleRate, primes)
-    oldLengths = lengths
+    allLengths = .allocate(capacity: 2 * Self.lines)
+    allLengths.initialize(repeating: 0, count: 2 * Self.lines)
+    sound = SampleMemory.allocate((2 * Self.lines + 1) * Self.block)
     absorption = ReverbAbsorption(sampleRate: sampleRate)
     modulation = ReverbModulation(sampleRate: sampleRate)
+    layOut()
+    settleLengths()
   }
 
-  deinit { SampleMemory.free(memory) }
+  deinit {
+    rings.deallocate()
+    allLengths.deallocate()
+    SampleMemory.free(sound)
+  }
 
-  /// True when no size is being faded.
-  var isSettled: Bool { @inline(__always) @_noLocks get { size.isSettled } }
+  /// The lengths of the lines in frames.
+  var lengths: UnsafePointer<Int32> { @_noLocks get { UnsafePointer(allLengths) } }
+
+  /// All of them together.
+  var totalLength: Int32 {
+    @_noLocks get {
+      var total: Int32 = 0
+      for line in 0..<Self.lines { total &+= allLengths[line] }
+      return total
+    }
+  }
+
+  /// The frames that may be read at once: after them, something changes. At least one.
+  var steadyFrames: Int {
+    @inline(__always) @_noLocks get {
+      var frames = Self.block
+      if !size.isSettled { frames = min(frames, size.remaining) }
+      if absorption.isMoving { frames = min(frames, Int(absorption.remaining)) }
+      return frames
+    }
+  }
 
   /// Moves to a size, 0 to 1, over `frames` frames; true when `lengths` has changed.
   @_noLocks
@@ -56,59 +82,62 @@ struct ReverbNetwork: ~Copyable {
     return measure()
   }
 
-  /// Moves the fade on by one frame; true when it has gone over to other `lengths`.
+  /// What is heard in the coming `frames` frames, at most `steadyFrames`; to be followed by `write`.
   @inline(__always) @_noLocks
-  mutating func advance() -> Bool {
-    if size.isSettled { return false }
-    size.advance()
-    return measure()
+  func read(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int32) {
+    read(allLengths, to: sound, frames)
+    if !size.isSettled { fade(frames) }
+    backline_reverb_listen(sound, left, right, frames)
   }
 
-  /// Renders one frame.
+  /// Lets in the same frames of the input, times `injection`, and moves on. True when the size has gone over to other
+  /// `lengths`.
   @inline(__always) @_noLocks
-  mutating func process(_ input: SIMD2<Float>) -> SIMD2<Float> {
-    var sound = read(lengths)
-    if !size.isSettled {
-      let old = read(oldLengths)
-      sound = old + (sound - old) * size.weight
-    }
-    modulation.advance()
-    // Left goes into the even lines, right into the odd ones. The signs of the outputs are bent functions of the line's
-    // number, orthogonal to each other: they correlate alike with every row of the matrix, so that no line's input is
-    // heard again as a whole.
-    let leftIn = SIMD16<Float>(1, 0, 1, 0, 1, 0, -1, 0, 1, 0, -1, 0, 1, 0, 1, 0) * 0.353_553_4
-    let rightIn = SIMD16<Float>(0, 1, 0, -1, 0, 1, 0, 1, 0, 1, 0, 1, 0, -1, 0, 1) * 0.353_553_4
-    let leftOut = SIMD16<Float>(1, 1, 1, -1, 1, 1, 1, -1, 1, 1, 1, -1, -1, -1, -1, 1)
-    let rightOut = SIMD16<Float>(1, -1, 1, 1, 1, -1, 1, 1, -1, 1, -1, -1, 1, -1, 1, 1)
-    write(Self.mix(absorption.process(sound)) + leftIn * input.x + rightIn * input.y)
-    return SIMD2((sound * leftOut).sum(), (sound * rightOut).sum())
+  mutating func write(
+    _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, injection: UnsafePointer<Float>, _ frames: Int32
+  ) -> Bool {
+    backline_reverb_write(&rings, sound, absorption.shelves, absorption.isMoving, left, right, injection, frames)
+    absorption.advance(by: frames)
+    modulation.advance(by: frames)
+    return skip(frames)
+  }
+
+  /// Moves on without sound. True when the size has gone over to other `lengths`.
+  @inline(__always) @_noLocks
+  mutating func skip(_ frames: Int32) -> Bool {
+    if size.isSettled { return false }
+    for _ in 0..<max(0, frames) { size.advance() }
+    return measure()
   }
 
   /// Forgets the past, in no time, and ends the fade.
   @_noLocks
   mutating func reset() {
-    position = 0
-    written = 0
+    rings.clear()
     size.settle()
     _ = measure()
-    oldLengths = lengths
+    settleLengths()
     absorption.reset()
     modulation.reset()
   }
 
-  /// The lengths of the lines for a size, each a prime of its own.
-  @_noLocks
-  private static func lengths(_ size: Int32, _ sampleRate: Double, _ primes: PrimeTable) -> SIMD16<Int32> {
-    let scale = sampleRate * (0.2 + 0.8 * Double(size) / 10_000)
-    var lengths = SIMD16<Int32>(repeating: 0)
-    var seconds = 0.031
-    var last: Int32 = 0
-    for line in 0..<16 {
-      last = primes.prime(from: max(last &+ 1, Int32(seconds * scale)))
-      lengths[line] = last
-      seconds *= 1.079_004  // the fifteenth root of 97 / 31
+  @inline(__always) @_noLocks
+  private func read(_ lengths: UnsafePointer<Int32>, to sound: UnsafeMutablePointer<Float>, _ frames: Int32) {
+    var rings = rings
+    backline_reverb_read(&rings, lengths, modulation.offsets, modulation.steps, sound, frames)
+  }
+
+  @inline(never) @_noLocks
+  private func fade(_ frames: Int32) {
+    let old = sound + Self.lines &* Self.block
+    let weights = old + Self.lines &* Self.block
+    read(allLengths + Self.lines, to: old, frames)
+    var size = size
+    for frame in 0..<max(0, Int(frames)) {
+      weights[frame] = size.weight
+      size.advance()
     }
-    return lengths
+    backline_reverb_fade(sound, old, weights, frames)
   }
 
   @_noLocks
@@ -116,81 +145,28 @@ struct ReverbNetwork: ~Copyable {
 
   @_noLocks
   private mutating func measure() -> Bool {
-    if size.to == measuredSize {
-      return false
-    }
+    if size.to == measuredSize { return false }
     measuredSize = size.to
-    oldLengths = lengths
-    lengths = Self.lengths(measuredSize, sampleRate, primes)
+    for line in 0..<Self.lines { allLengths[Self.lines &+ line] = allLengths[line] }
+    layOut()
     return true
   }
 
-  /// The fast Hadamard transform, scaled to keep the energy.
-  @inline(__always) @_noLocks
-  private static func mix(_ lines: SIMD16<Float>) -> SIMD16<Float> {
-    var mixed = lines
-    for _ in 0..<4 {
-      let even = mixed.evenHalf, odd = mixed.oddHalf
-      mixed = SIMD16(lowHalf: even + odd, highHalf: even - odd)
-    }
-    return mixed * 0.25
-  }
-
-  @inline(__always) @_noLocks
-  private mutating func write(_ frame: SIMD16<Float>) {
-    var at = memory + position
-    for line in 0..<16 {
-      at.pointee = frame[line]
-      at += stride
-    }
-    if position < 4 { writeBeyond(frame) }
-    position = (position &+ 1) & mask
-    if written <= mask { written &+= 1 }
-  }
-
-  /// Repeats the start of the ring after its end, so that four samples can be read at once from anywhere.
+  /// Sets the lengths of the lines for the size, each a prime of its own.
   @_noLocks
-  private func writeBeyond(_ frame: SIMD16<Float>) {
-    for line in 0..<16 { memory[line &* stride &+ mask &+ 1 &+ position] = frame[line] }
+  private func layOut() {
+    let scale = sampleRate * (0.2 + 0.8 * Double(measuredSize) / 10_000)
+    var seconds = 0.031
+    var last: Int32 = 0
+    for line in 0..<Self.lines {
+      last = primes.prime(from: max(last &+ 1, Int32(seconds * scale)))
+      allLengths[line] = last
+      seconds *= 1.079_004  // the fifteenth root of 97 / 31
+    }
   }
 
-  @inline(__always) @_noLocks
-  private func read(_ lengths: SIMD16<Int32>) -> SIMD16<Float> {
-    SIMD16(
-      lowHalf: SIMD8(lowHalf: read(lengths, from: 0), highHalf: read(lengths, from: 4)),
-      highHalf: SIMD8(lowHalf: read(lengths, from: 8), highHalf: read(lengths, from: 12)))
-  }
-
-  /// Four lines: the four weighted samples of each, then added across.
-  @inline(__always) @_noLocks
-  private func read(_ lengths: SIMD16<Int32>, from line: Int) -> SIMD4<Float> {
-    let first = SIMD8(lowHalf: tap(lengths, line), highHalf: tap(lengths, line &+ 1))
-    let second = SIMD8(lowHalf: tap(lengths, line &+ 2), highHalf: tap(lengths, line &+ 3))
-    let pairs = SIMD8(lowHalf: first.evenHalf + first.oddHalf, highHalf: second.evenHalf + second.oddHalf)
-    return pairs.evenHalf + pairs.oddHalf
-  }
-
-  /// The four samples around a line's end, times the weights of the cubic.
-  @inline(__always) @_noLocks
-  private func tap(_ lengths: SIMD16<Int32>, _ line: Int) -> SIMD4<Float> {
-    let offset = modulation.offsets[line]
-    let whole = offset &>> ReverbModulation.fractionBits
-    let oldest = Int(lengths[line] &+ whole &+ 2)
-    let start = line &* stride &+ ((position &- oldest) & mask)
-    var samples = UnsafeRawPointer(memory + start).loadUnaligned(as: SIMD4<Float>.self)
-    if oldest > written { samples = Self.hideUnwritten(samples, oldest: oldest, written: written) }
-    let t = Float(offset & (1 &<< ReverbModulation.fractionBits &- 1)) * 0x1p-20
-    let third = SIMD4<Float>(1 / 6, -0.5, 0.5, -1 / 6)
-    let second = SIMD4<Float>(0, 0.5, -1, 0.5)
-    let first = SIMD4<Float>(-1 / 6, 1, -0.5, -1 / 3)
-    return samples * (SIMD4<Float>(0, 0, 1, 0) + (first + (second + third * t) * t) * t)
-  }
-
-  /// Samples without those from before the last reset; `oldest` is the age of the first.
-  @inline(never) @_noLocks
-  private static func hideUnwritten(_ samples: SIMD4<Float>, oldest: Int, written: Int) -> SIMD4<Float> {
-    var visible = samples
-    for i in 0..<4 where oldest &- i > written { visible[i] = 0 }
-    return visible
+  @_noLocks
+  private func settleLengths() {
+    for line in 0..<Self.lines { allLengths[Self.lines &+ line] = allLengths[line] }
   }
 }

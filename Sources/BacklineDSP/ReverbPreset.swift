@@ -26,6 +26,9 @@ public enum ReverbPreset: String, CaseIterable, Sendable {
     }
   }
 
+  /// All, for the parameter `preset`.
+  static let units = allCases.map { UnitPreset($0.rawValue, $0.parameters) }
+
   private static func room(
     decay: Float, preDelay: Float, size: Float, damping: Float, highCut: Float
   ) -> [String: Float] {

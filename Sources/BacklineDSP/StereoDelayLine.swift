@@ -1,4 +1,5 @@
 import BacklineRealtime
+import CBackline
 
 /// A ring of stereo frames that is written once a frame and read at any distance behind.
 ///
@@ -49,6 +50,24 @@ struct StereoDelayLine {
     let third: SIMD2<Float> = (d - a) * sixth + (b - c) * 0.5
     let bend: SIMD2<Float> = second + third * t
     return b + (first + bend * t) * t
+  }
+
+  /// The frames until what was written `delay` frames before the coming one has been written.
+  @inline(__always) @_noLocks
+  func silentFrames(_ delay: Int) -> Int { max(0, delay &- written) }
+
+  /// Runs an echo over some frames: each reads what was written `delay` frames before it, at least one, and is written. To be
+  /// called where no silent frames are left.
+  @inline(__always) @_noLocks
+  mutating func run(
+    _ echo: inout StereoEcho, delay: Int, _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>,
+    _ toLeft: UnsafeMutablePointer<Float>, _ toRight: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    backline_delay_run(
+      &echo, UnsafeMutableRawPointer(frames).assumingMemoryBound(to: Float.self), Int64(mask), Int64(position),
+      Int64(delay), left, right, toLeft, toRight, Int32(truncatingIfNeeded: count))
+    position = (position &+ count) & mask
+    if written <= mask { written &+= count }
   }
 
   /// Forgets everything.

@@ -10,6 +10,8 @@ public struct UnitCatalog: Sendable {
     Polarity.description,
     ChannelMap.description,
     Crossfader.description,
+    Send.description,
+    Return.description,
     DCBlocker.description,
     Crossover.description,
     Equalizer.description,

@@ -15,6 +15,12 @@ public struct UnitDescription: Sendable {
     }
   }
 
+  /// A bus that has host ports of its own, by its number.
+  public enum OutsideBus: Sendable, Equatable {
+    case input(Int)
+    case output(Int)
+  }
+
   /// The name of the kind, lowerCamelCase.
   public let kind: String
   public let title: String
@@ -29,6 +35,12 @@ public struct UnitDescription: Sendable {
   public let growingInputs: Int?
   /// The parameters of each growing input bus, by their last part (`Volume`, `Pan`).
   public let inputParameters: [ParameterDescription]
+  /// What a file is to it, a word or two, of a unit that works with one; `nil` for most.
+  public let file: String?
+  /// Settings that have a name; the parameter `preset` chooses among them.
+  public let presets: [UnitPreset]
+  /// The bus that gets host ports of its own when a node of this kind is added.
+  public let outsideBus: OutsideBus?
   /// The unit's delay in frames for a sample rate and parameter values (by index); 0 for most.
   public let latency: @Sendable (_ sampleRate: Double, _ values: [Float]) -> Int
   /// Makes an instance; control threads only.
@@ -36,7 +48,8 @@ public struct UnitDescription: Sendable {
 
   public init(
     kind: String, title: String, summary: String, inputs: [Bus], outputs: [Bus], parameters: [ParameterDescription],
-    growingInputs: Int? = nil, inputParameters: [ParameterDescription] = [],
+    growingInputs: Int? = nil, inputParameters: [ParameterDescription] = [], file: String? = nil,
+    presets: [UnitPreset] = [], outsideBus: OutsideBus? = nil,
     latency: @escaping @Sendable (Double, [Float]) -> Int = { _, _ in 0 },
     make: @escaping @Sendable (UnitFormat) -> UnitInstance
   ) {
@@ -48,6 +61,9 @@ public struct UnitDescription: Sendable {
     self.parameters = parameters
     self.growingInputs = growingInputs
     self.inputParameters = inputParameters
+    self.file = file
+    self.presets = presets
+    self.outsideBus = outsideBus
     self.latency = latency
     self.make = make
   }

@@ -10,10 +10,14 @@ extension Engine {
       guard let description = unit(kind) else { throw unknownKind(kind) }
       specification.values = initialValues(description)
       for (index, value) in values { try change(&specification.values, index, value, description) }
+      try checkOutside(name, description)
       try edit(.add(specification), &transaction)
+      try connectOutside(name, &transaction)
       transaction.changes.append((.added, name))
     case .remove(let name):
+      let description = try store.node(name).description
       try edit(.remove(name), &transaction)
+      try removeOutside(of: name, description, &transaction)
       transaction.changes.append((.removed, name))
     case .rename(let name, let new):
       try edit(.rename(name, to: new), &transaction)
@@ -44,8 +48,9 @@ extension Engine {
       let node = try store.node(name)
       let before = (values: node.values, latency: node.latency, line: node.dryLine)
       transaction.restores.append { Engine.restore(node, before.values, before.latency, before.line) }
-      try change(node, parameter, value)
-      transaction.events.append(event(for: node, parameter, value, ramp))
+      for index in try change(node, parameter, value) {
+        transaction.events.append(event(for: node, index, node.values[index], ramp))
+      }
     case .bypass(let name, let isBypassed):
       let node = try store.node(name)
       let before = node.isBypassed
@@ -111,6 +116,7 @@ extension Engine {
     try edit(
       .connect(ConnectionSpecification(from: Endpoint(name, bus: 0), to: old.specification.to)), &transaction,
       isDetour: isDetour)
+    try connectOutside(name, &transaction)
   }
 
   /// True for a connection that searches for rings take into account.
@@ -167,6 +173,8 @@ extension Engine {
       }
     }
     let sideChains = incoming.filter { $0 != main }.map { store.specification($0, map: maps[$0]) }
+    let otherOutputs = outgoing.filter { store.topology.edges[Int($0)].sourceBus != 0 }
+      .map { store.specification($0, map: maps[$0]) }
     let specification = node.specification
     try edit(.remove(name), &transaction)
     for bridge in bridges { try edit(.connect(bridge.connection), &transaction, isDetour: bridge.isDetour) }
@@ -177,9 +185,9 @@ extension Engine {
     try edit(
       .connect(ConnectionSpecification(from: Endpoint(name, bus: 0), to: place.specification.to)), &transaction,
       isDetour: isDetour)
-    for sideChain in sideChains {
-      // A side chain that now comes from below would close a ring: it is left out rather than refused.
-      try? edit(.connect(sideChain), &transaction)
+    for connection in sideChains + otherOutputs {
+      // What now comes from below, or goes above, would close a ring: it is left out rather than refused.
+      try? edit(.connect(connection), &transaction)
     }
   }
 
@@ -216,6 +224,7 @@ extension Engine {
     try edit(.remove(name), &transaction)
     try edit(.add(NodeSpecification(name: name, kind: kind, values: values)), &transaction)
     for connection in connections { try edit(.connect(connection), &transaction) }
+    try connectOutside(name, &transaction)
   }
 
   /// Lays out the JACK side anew. What is connected to it has to be disconnected before.

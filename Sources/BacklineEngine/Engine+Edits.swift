@@ -21,6 +21,9 @@ extension Engine {
       store.byName[name] = nil
       store.byName[new] = node.slot
       node.name = new
+      for index in store.recordTracks.indices where store.recordTracks[index].source.node == name {
+        store.recordTracks[index].source.node = new
+      }
       transaction.inverse.append(.rename(new, to: name))
     case .connect(let connection):
       let made = try connect(connection, &transaction, isDetour: isDetour)
@@ -36,6 +39,22 @@ extension Engine {
       if ports != store.ports { later { $0.endLog() } }
       store.setPorts(ports)
       store.isDirty = true
+      hosting.arePortsStale = true
+    case .addPorts(let names, let isInput):
+      var ports = store.ports
+      if isInput { ports.inputs.append(names) } else { ports.outputs.append(names) }
+      try checkPorts(ports)
+      transaction.inverse.append(.removePorts(isInput: isInput))
+      later { $0.endLog() }
+      store.addPorts(names, isInput: isInput)
+      hosting.arePortsStale = true
+    case .removePorts(let isInput):
+      guard let names = isInput ? store.ports.inputs.last : store.ports.outputs.last else {
+        throw EngineError(.notFound, "there is no bus of ports to take away")
+      }
+      transaction.inverse.append(.addPorts(names, isInput: isInput))
+      later { $0.endLog() }
+      store.removePorts(isInput: isInput)
       hosting.arePortsStale = true
     }
   }
@@ -87,6 +106,7 @@ extension Engine {
       values: specification.values, instance: instance, state: state, readings: readings, firstSerial: nextSerial)
     node.latency = description.latency(sampleRate, specification.values)
     node.isBypassed = specification.isBypassed
+    node.file = specification.file
     return node
   }
 
@@ -155,7 +175,7 @@ extension Engine {
     transaction.inverse.append(.add(specification))
   }
 
-  private func checkPorts(_ ports: PortLayout) throws(EngineError) {
+  func checkPorts(_ ports: PortLayout) throws(EngineError) {
     let all = (ports.inputs + ports.outputs).flatMap { $0 }
     // All ports of a JACK client share one space of names, whatever their direction.
     if Set(all).count != all.count {

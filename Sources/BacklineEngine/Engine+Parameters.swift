@@ -4,10 +4,12 @@ import CBackline
 
 /// Parameters and the other changes that need no new plan.
 extension Engine {
-  /// Writes a value into a list of values by index, which grows where it has to.
+  /// Writes a value into a list of values by index, which grows where it has to, and what goes with it. Returns the indices of
+  /// the values that the unit has to hear of.
+  @discardableResult
   func change(
     _ values: inout [Float], _ index: Int, _ value: Float, _ description: UnitDescription
-  ) throws(EngineError) {
+  ) throws(EngineError) -> [Int] {
     guard let parameter = description.parameter(at: index) else {
       throw EngineError(.unknownParameter, "'\(description.kind)' has no parameter number \(index)")
     }
@@ -21,22 +23,24 @@ extension Engine {
         "\(value) is out of range for '\(parameter.name)': \(range.lowerBound) to \(range.upperBound) \(parameter.measure.rawValue)"
       )
     }
-    while values.count <= index {
-      guard let next = description.parameter(at: values.count) else { break }
-      values.append(next.defaultValue)
-    }
-    values[index] = value
+    return description.set(index, to: value, in: &values)
   }
 
-  /// Sets a value of a node on the control side, and follows a change of latency.
-  func change(_ node: GraphNode, _ index: Int, _ value: Float) throws(EngineError) {
+  /// Sets a value of a node on the control side, and follows a change of latency. Returns the indices of the values that the
+  /// unit has to hear of.
+  func change(_ node: GraphNode, _ index: Int, _ value: Float) throws(EngineError) -> [Int] {
     let count = node.values.count
-    try change(&node.values, index, value, node.description)
+    let presetIndex = node.description.presetIndex
+    let preset = presetIndex.flatMap { $0 < count ? node.values[$0] : 0 }
+    let changed = try change(&node.values, index, value, node.description)
+    // A preset changes more than was set, and what was set may have ended a preset.
+    if let presetIndex, index == presetIndex || node.values[presetIndex] != preset { later { $0.emit(.valuesChanged) } }
     if node.values.count > count, node.isGrowing {
       let perInput = max(1, node.description.inputParameters.count)
       node.instance.reserveInputs?((node.values.count - node.description.parameters.count + perInput - 1) / perInput)
     }
     if node.description.parameter(at: index)?.affectsLatency == true { followLatency(of: node) }
+    return changed
   }
 
   private func followLatency(of node: GraphNode) {
@@ -165,16 +169,17 @@ extension Engine {
     else { return false }
     publishBefore(frame)
     let actions = store.actions.count
+    let changed: [Int]
     do {
-      try change(node, parameter, value)
+      changed = try change(node, parameter, value)
     } catch {
       return false
     }
     if node.isBypassed && node.isGrowing { return true }
-    let event = event(for: node, parameter, value, ramp)
+    let events = changed.map { event(for: node, $0, node.values[$0], ramp) }
     let isStructural = store.actions.count != actions
     if isStructural, let frame { wantedFrame = max(wantedFrame ?? frame, frame) }
-    sendGroup([event], at: frame, isStructural: isStructural)
+    sendGroup(events, at: frame, isStructural: isStructural)
     changeLog?.note(
       .commands(
         [.set(node: node.name, parameter: parameter, value: value, ramp: ramp)],

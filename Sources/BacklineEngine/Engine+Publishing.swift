@@ -53,7 +53,8 @@ extension Engine {
     let alignment = align(serial)
     fadeIn(serial)
     let actions = carried + store.actions
-    let compiled = PlanCompiler.compile(store.topology, serial: serial, applyFrame: frame, actions: actions)
+    let compiled = PlanCompiler.compile(
+      store.topology, serial: serial, applyFrame: frame, actions: actions, records: recordSteps)
     livePlans += 1
     store.actions.removeAll()
     store.isDirty = false

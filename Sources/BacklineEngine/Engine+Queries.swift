@@ -11,6 +11,8 @@ extension Engine {
     public let slot: Int32
     public let generation: UInt32
     public let isBypassed: Bool
+    /// The path of the file that it works with.
+    public let file: String?
     /// What a control thread may do with the unit beyond parameters.
     public let control: (any AnyObject & Sendable)?
   }
@@ -26,8 +28,11 @@ extension Engine {
   private func view(_ node: GraphNode) -> NodeView {
     NodeView(
       name: node.name, description: node.description, slot: node.slot, generation: node.generation,
-      isBypassed: node.isBypassed, control: node.instance.control)
+      isBypassed: node.isBypassed, file: node.file, control: node.instance.control)
   }
+
+  /// Notes the path of the file that a node works with, so that a saved preset names it and an undo brings it back.
+  public func noteFile(_ path: String?, of name: String) throws(EngineError) { try store.node(name).file = path }
 
   /// How many parameters of a node have a value, those of growing inputs included.
   public func valueCount(of node: NodeView) -> Int {

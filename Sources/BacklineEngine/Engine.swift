@@ -66,7 +66,9 @@ public actor Engine {
   var latencies = LatencyMap([])
 
   // Audio
-  public internal(set) var sampleRate = 48_000.0
+  public internal(set) var sampleRate = Engine.initialSampleRate
+  /// The rate that units are made for before a host says its own.
+  public static let initialSampleRate = 48_000.0
   public internal(set) var period = 0
   public internal(set) var state = EngineState.stopped
   public internal(set) var epoch = 0
@@ -77,6 +79,8 @@ public actor Engine {
   public internal(set) var isMuted = false
   var isRendering = false
   var hosting = Hosting()
+  /// Keeps what the render thread records into.
+  var recordMemory: RecordMemory?
 
   /// Takes the performance down, from the first opening of the host on.
   var changeLog: ChangeLog?

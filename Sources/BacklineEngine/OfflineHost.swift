@@ -121,16 +121,19 @@ public final class OfflineHost: AudioHost, @unchecked Sendable {
   // MARK: The caller's side
 
   /// Renders `frameCount` frames from the first `inputCount` channels of `inputs` to the first `outputCount` of `outputs`,
-  /// each with room for so many samples. Nothing is written unless the outcome is `rendered`.
+  /// each with room for so many samples. Nothing is written unless the outcome is `rendered`. `lostFrames` are those that a
+  /// server in this one's place would have lost right before.
   @_noLocks
   public func render(
     _ inputs: UnsafePointer<UnsafePointer<Float>>?, inputCount: Int,
-    _ outputs: UnsafePointer<UnsafeMutablePointer<Float>>?, outputCount: Int, frameCount: Int
+    _ outputs: UnsafePointer<UnsafeMutablePointer<Float>>?, outputCount: Int, frameCount: Int,
+    lostFrames: Int = 0
   ) -> Outcome {
     door.pointee.render(
       HostCycle(
         inputs: inputs, outputs: outputs, inputCount: Int32(truncatingIfNeeded: inputCount),
-        outputCount: Int32(truncatingIfNeeded: outputCount), frameCount: Int32(truncatingIfNeeded: frameCount)))
+        outputCount: Int32(truncatingIfNeeded: outputCount), frameCount: Int32(truncatingIfNeeded: frameCount),
+        lostFrames: Int32(truncatingIfNeeded: lostFrames)))
   }
 
   /// The ports that the engine has asked for last.

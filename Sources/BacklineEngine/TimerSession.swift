@@ -125,7 +125,7 @@ final class TimerSession: @unchecked Sendable {
       inputs: UnsafePointer(inputs), outputs: UnsafePointer(outputs),
       inputCount: Int32(truncatingIfNeeded: inputCount.load(ordering: .relaxed)),
       outputCount: Int32(truncatingIfNeeded: outputCount.load(ordering: .relaxed)),
-      frameCount: Int32(truncatingIfNeeded: period))
+      frameCount: Int32(truncatingIfNeeded: period), lostFrames: 0)
     backline_render_cycle(render, state, &cycle)
     meter.pointee.take(begin: begin, finish: backline_now(), deadline: due &+ length, length: length)
     if !hasBegun.load(ordering: .relaxed) {

@@ -17,6 +17,7 @@ public struct RenderCore: ~Copyable {
   private let slots: UnsafeMutablePointer<Slot>
   private var frame: Int64 = 0
   private var master = Ramp(1)
+  private var recorder: UnsafeMutablePointer<RecordRing>?
 
   struct Slot {
     var node: UnsafeMutablePointer<NodeState>?
@@ -63,7 +64,9 @@ public struct RenderCore: ~Copyable {
       takeDue()
       let count = sliceLength(limit: total &- offset)
       if let plan {
+        recorder?.pointee.begin(frame, count, serverFrames: offset == 0 ? Int64(cycle.lostFrames) : 0)
         run(plan, cycle, offset: offset, count: count)
+        recorder?.pointee.end(count)
       } else {
         for port in 0..<Int(cycle.outputCount) {
           backline_zero(cycle.outputs.unsafelyUnwrapped[port] + offset, Int64(count))
@@ -201,6 +204,8 @@ public struct RenderCore: ~Copyable {
       action.pointee.node?.pointee.setLatency(action.pointee.index, action.pointee.line, over: action.pointee.frames)
     case .event:
       take(action.pointee.event)
+    case .setRecorder:
+      recorder = action.pointee.recorder
     }
   }
 
@@ -308,6 +313,8 @@ public struct RenderCore: ~Copyable {
       case .output:
         master = masterNow
         written = copyOutputs(buses, step, cycle, offset: offset, count: count, written: written)
+      case .record, .recordInput, .recordOutput:
+        record(buses, step, cycle, offset: offset, count: count)
       }
     }
     // The host may have more ports than the plan knows.
@@ -329,7 +336,7 @@ public struct RenderCore: ~Copyable {
     let far = index &+ 6, near = index &+ 3
     if far < plan.pointee.stepCount, let node = plan.pointee.steps[far].node { backline_prefetch(node, 3) }
     if near < plan.pointee.stepCount, let node = plan.pointee.steps[near].node, !node.pointee.isQuiet {
-      backline_prefetch(node.pointee.unit, 4)
+      backline_prefetch(node.pointee.unit, 6)
     }
   }
 
@@ -451,6 +458,38 @@ public struct RenderCore: ~Copyable {
       }
     }
     return next
+  }
+}
+
+extension RenderCore {
+  /// Gives one track its part of the slice. Channels as in R8: one stands for all, others that are missing are silent.
+  @_noLocks
+  private func record(
+    _ buses: UnsafeMutablePointer<PlanBus>, _ step: UnsafeMutablePointer<RenderStep>, _ cycle: borrowing HostCycle,
+    offset: Int, count: Int
+  ) {
+    guard let recorder else { return }
+    let first = Int(step.pointee.bus)
+    for index in 0..<Int(step.pointee.outputCount) {
+      let port = Int(step.pointee.firstInput) &+ index
+      var source: UnsafePointer<Float>?
+      switch step.pointee.kind {
+      case .recordInput:
+        if port < Int(cycle.inputCount), let inputs = cycle.inputs { source = inputs[port] + offset }
+      case .recordOutput:
+        if port < Int(cycle.outputCount), let outputs = cycle.outputs { source = UnsafePointer(outputs[port] + offset) }
+      default:
+        guard step.pointee.source >= 0 else { break }
+        let buffer = buses[Int(step.pointee.source)].buffer
+        if buffer.isSilent { break }
+        if buffer.channelCount == 1 {
+          source = UnsafePointer(buffer.channels[0])
+        } else if index < Int(buffer.channelCount) {
+          source = UnsafePointer(buffer.channels[index])
+        }
+      }
+      recorder.pointee.write(first &+ index, source, count: count)
+    }
   }
 }
 

@@ -29,6 +29,12 @@ public struct RenderStep: BitwiseCopyable {
     case keep
     /// Copies `source` to host outputs; silence where it is negative.
     case output
+    /// Copies `source` (silence where it is negative) to the recorder's channels from `bus` on, `outputCount` of them.
+    case record
+    /// Copies host inputs from `firstInput` on there.
+    case recordInput
+    /// Copies what has been written to host outputs from `firstInput` on there.
+    case recordOutput
   }
 
   public var kind: Kind
@@ -65,6 +71,8 @@ public struct AdoptionAction: BitwiseCopyable {
     case setLatency
     /// Takes `event` at this frame.
     case event
+    /// Has the plan's `record` steps write to `recorder`; without one they do nothing.
+    case setRecorder
   }
 
   public var kind: Kind
@@ -76,6 +84,7 @@ public struct AdoptionAction: BitwiseCopyable {
   public var value: Float = 0
   public var frames: Int32 = 0
   public var hold: Int32 = 0
+  public var recorder: UnsafeMutablePointer<RecordRing>?
   public var event = RenderEvent(slot: 0, generation: 0, parameter: 0, value: 0, rampFrames: 0, serial: 0)
 
   public init(_ kind: Kind) { self.kind = kind }

@@ -14,6 +14,8 @@ struct JACKProcessFlags: ~Copyable {
   /// The ports to use from the coming cycle on, and those that the last cycle used.
   let ports = Atomic<UnsafeMutablePointer<JACKPortTable>?>(nil)
   let usedPorts = Atomic<UnsafeMutablePointer<JACKPortTable>?>(nil)
+  /// When the coming cycle begins unless the server loses some, in nanoseconds; 0 where nothing is known. Process callback.
+  let expectedStart = Atomic<Int64>(0)
 }
 
 /// What only the process callback touches, in memory of its own.
@@ -66,11 +68,13 @@ struct JACKProcess: ~Copyable {
     let length = Int64(Double(frameCount) * 1e9 / rate)
     var start = begin
     var deadline = begin &+ length
-    readCycleTimes(&start, &deadline)
+    let isTold = readCycleTimes(&start, &deadline)
     let frame = meter.pointee.advance(by: frameCount)
     let isTimed = !flags.pointee.isFreewheeling.load(ordering: .relaxed)
     if isTimed { clock.pointee.update(frame: frame, time: start, sampleRate: rate) }
-    renderSlices(ports, frameCount)
+    let lost = isTold && isTimed ? framesLost(before: start, rate) : 0
+    flags.pointee.expectedStart.store(isTold && isTimed ? deadline : 0, ordering: .relaxed)
+    renderSlices(ports, frameCount, lost: lost)
     if isTimed { meter.pointee.take(begin: begin, finish: backline_now(), deadline: deadline, length: length) }
     if !flags.pointee.hasBegun.load(ordering: .relaxed) {
       flags.pointee.hasBegun.store(true, ordering: .releasing)
@@ -79,7 +83,7 @@ struct JACKProcess: ~Copyable {
   }
 
   @_noLocks
-  private borrowing func readCycleTimes(_ start: inout Int64, _ deadline: inout Int64) {
+  private borrowing func readCycleTimes(_ start: inout Int64, _ deadline: inout Int64) -> Bool {
     var frames: jack_nframes_t = 0
     var current: jack_time_t = 0
     var next: jack_time_t = 0
@@ -87,11 +91,27 @@ struct JACKProcess: ~Copyable {
     if backline_jack_cycle_times(client, &frames, &current, &next, &period) == 0 && next > current {
       start = Int64(truncatingIfNeeded: current) &* 1_000 &+ clockOffset
       deadline = Int64(truncatingIfNeeded: next) &* 1_000 &+ clockOffset
+      return true
     }
+    return false
+  }
+
+  /// The frames that the server lost between the last cycle and one that begins at `start`.
+  ///
+  /// A server's own loop has each cycle begin where the last one ended; only when it begins anew, after an xrun, is there a
+  /// gap. Less than a thousandth of a second is the loop's own correction.
+  @_noLocks
+  private borrowing func framesLost(before start: Int64, _ rate: Double) -> Int {
+    let expected = flags.pointee.expectedStart.load(ordering: .relaxed)
+    let gap = start &- expected
+    if expected == 0 || gap < 1_000_000 || gap > 60_000_000_000 { return 0 }
+    return Int(Double(gap) * rate / 1e9 + 0.5)
   }
 
   @_noLocks
-  private borrowing func renderSlices(_ ports: UnsafeMutablePointer<JACKPortTable>, _ frameCount: Int) {
+  private borrowing func renderSlices(
+    _ ports: UnsafeMutablePointer<JACKPortTable>, _ frameCount: Int, lost: Int
+  ) {
     let inputs = ports.pointee.inputs, outputs = ports.pointee.outputs
     var offset = 0
     repeat {
@@ -101,7 +121,8 @@ struct JACKProcess: ~Copyable {
       var cycle = HostCycle(
         inputs: UnsafeRawPointer(inputs.slice).assumingMemoryBound(to: UnsafePointer<Float>.self),
         outputs: UnsafePointer(outputs.slice), inputCount: Int32(truncatingIfNeeded: inputs.count),
-        outputCount: Int32(truncatingIfNeeded: outputs.count), frameCount: Int32(truncatingIfNeeded: count))
+        outputCount: Int32(truncatingIfNeeded: outputs.count), frameCount: Int32(truncatingIfNeeded: count),
+        lostFrames: offset == 0 ? Int32(truncatingIfNeeded: lost) : 0)
       backline_render_cycle(render, state, &cycle)
       offset &+= count
     } while offset < frameCount

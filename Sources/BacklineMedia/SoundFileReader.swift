@@ -44,8 +44,8 @@ public final class SoundFileReader {
   /// The end of what has been looked through for samples that are not finite.
   private var checkedFrames: Int64 = 0
 
-  /// Opens a file.
-  public init(path: String) throws(SoundFileError) {
+  /// Opens a file of at most `channelLimit` channels.
+  public init(path: String, channelLimit: Int = maximumChannelCount) throws(SoundFileError) {
     self.path = path
     let descriptor = try Self.openRegularFile(path)
     var status = stat()
@@ -66,7 +66,9 @@ public final class SoundFileReader {
     format = SoundFileFormat(
       sampleRate: Int(info.samplerate), channelCount: Int(info.channels), frameCount: info.frames,
       name: Self.name(of: info.format))
-    if let error = Self.check(format, path: path, isSeekable: info.seekable != 0, isTruncated: isTruncated) {
+    if let error = Self.check(
+      format, channelLimit, path: path, isSeekable: info.seekable != 0, isTruncated: isTruncated)
+    {
       sf_close(file)
       throw error
     }
@@ -161,10 +163,11 @@ public final class SoundFileReader {
   }
 
   private static func check(
-    _ format: SoundFileFormat, path: String, isSeekable: Bool, isTruncated: Bool
+    _ format: SoundFileFormat, _ channelLimit: Int, path: String, isSeekable: Bool, isTruncated: Bool
   ) -> SoundFileError? {
-    if !(1...maximumChannelCount).contains(format.channelCount) {
-      return .unsupported(path: path, reason: "it has \(format.channelCount) channels, at most 32 can be played")
+    if !(1...channelLimit).contains(format.channelCount) {
+      return .unsupported(
+        path: path, reason: "it has \(format.channelCount) channels, at most \(channelLimit) can be played")
     }
     if !sampleRates.contains(format.sampleRate) {
       return .unsupported(path: path, reason: "its rate of \(format.sampleRate) Hz is not within 1000 to 768000")

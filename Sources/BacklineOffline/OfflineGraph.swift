@@ -15,8 +15,11 @@ final class OfflineGraph {
   private static let tidyFrames: Int64 = 1024
 
   let engine: Engine
-  let inputCount: Int
-  let outputCount: Int
+  private let channels: FileChannels
+  /// The channels that a file gives.
+  var inputCount: Int { channels.inputs.count }
+  /// The channels that a file gets.
+  var outputCount: Int { channels.outputs.count }
   /// The frames by which each output channel comes late.
   let latencies: [Int]
   /// The next frame to be rendered.
@@ -32,6 +35,8 @@ final class OfflineGraph {
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let silence: SampleBlock
+  /// Where what is sent goes.
+  private let unheard: SampleBlock
 
   init(_ job: OfflineJob, sampleRate: Int) throws(OfflineError) {
     let graph = job.graph ?? OfflineJob.passage(channelCount: job.source.channelCount)
@@ -40,10 +45,11 @@ final class OfflineGraph {
     media = job.media
     isTidiedByScript = job.isTidiedByScript
     mediaFailure = job.mediaFailure
-    inputCount = graph.ports.inputs.reduce(0) { $0 + $1.count }
-    outputCount = graph.ports.outputs.reduce(0) { $0 + $1.count }
-    if outputCount == 0 { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
+    let channels = FileChannels(graph, job.catalog)
+    self.channels = channels
+    if channels.outputs.isEmpty { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
     silence = SampleBlock(channelCount: 1, capacity: job.blockFrames)
+    unheard = SampleBlock(channelCount: 1, capacity: job.blockFrames)
     do throws(EngineError) {
       let host = host
       try engine.wait { engine throws(EngineError) in
@@ -58,16 +64,45 @@ final class OfflineGraph {
       }
       // Asked only now, since they may depend on the rate.
       latencies = try engine.wait { engine throws(EngineError) in
-        zip(graph.ports.outputs, engine.outputLatencies).flatMap {
-          Array(repeating: job.keepsLatency ? 0 : $1, count: $0.count)
-        }
+        let latencies = engine.outputLatencies
+        return channels.outputs.map { job.keepsLatency ? 0 : latencies[$0.bus] }
       }
     } catch {
       throw OfflineError(error)
     }
-    inputs = .allocate(capacity: max(1, inputCount))
-    outputs = .allocate(capacity: outputCount)
+    try Self.loadFiles(engine, media)
+    inputs = .allocate(capacity: max(1, channels.inputCount))
+    outputs = .allocate(capacity: channels.outputCount)
     script = try job.script?(engine)
+  }
+
+  /// Gives players and convolvers the files that their nodes name.
+  private static func loadFiles(_ engine: Engine, _ media: MediaService?) throws(OfflineError) {
+    do throws(EngineError) {
+      let nodes = try engine.wait { engine throws(EngineError) in engine.nodes }
+      for node in nodes {
+        guard let file = node.file else { continue }
+        guard let media else {
+          throw EngineError(.internal, "'\(node.name)' names a file, but the job has nothing that reads files")
+        }
+        let failure = Mutex<EngineError?>(nil)
+        let note: MediaService.Completion = { result in
+          if case .failure(let error) = result {
+            failure.withLock { $0 = EngineError(error.code, "node '\(node.name)': \(error.message)") }
+          }
+        }
+        switch node.control {
+        case let control as PlayerControl:
+          media.load(file, into: control, sampleRate: control.sampleRate, completion: note)
+        case let control as ConvolverControl: media.load(file, into: control, completion: note)
+        default:
+          throw EngineError(.notAllowed, "'\(node.name)' is a \(node.description.kind), which works with no file")
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+      }
+    } catch {
+      throw OfflineError(error.code == .notFound ? .inputMissing : .badData, error.message)
+    }
   }
 
   deinit {
@@ -85,11 +120,16 @@ final class OfflineGraph {
         media.fillSynchronously()
         if let error = mediaFailure?() { throw OfflineError(error) }
       }
-      for channel in 0..<inputCount {
-        let from = input.map { UnsafePointer($0.channels[channel]) + done } ?? UnsafePointer(silence.channels[0])
-        (inputs + channel).initialize(to: from)
+      for channel in 0..<channels.inputCount { (inputs + channel).initialize(to: UnsafePointer(silence.channels[0])) }
+      if let input {
+        for (file, channel) in channels.inputs.enumerated() {
+          (inputs + channel).initialize(to: UnsafePointer(input.channels[file]) + done)
+        }
       }
-      for channel in 0..<outputCount { (outputs + channel).initialize(to: output.channels[channel] + done) }
+      for channel in 0..<channels.outputCount { (outputs + channel).initialize(to: unheard.channels[0]) }
+      for (file, place) in channels.outputs.enumerated() {
+        (outputs + place.channel).initialize(to: output.channels[file] + done)
+      }
       cycle(limit)
       done += limit
       position += Int64(limit)
@@ -137,7 +177,8 @@ final class OfflineGraph {
 
   private func cycle(_ count: Int) {
     _ = host.render(
-      UnsafePointer(inputs), inputCount: inputCount, UnsafePointer(outputs), outputCount: outputCount,
+      UnsafePointer(inputs), inputCount: channels.inputCount, UnsafePointer(outputs),
+      outputCount: channels.outputCount,
       frameCount: count)
   }
 

@@ -10,7 +10,7 @@ public struct OfflineJob: Sendable {
   public var graph: GraphDescription?
   public var tail = TailPolicy.none
   /// The frames rendered at once, 1 to 8192: of no influence on the result (R1).
-  public var blockFrames = 4096
+  public var blockFrames = 8192
   public var catalog = UnitCatalog.standard
   /// Seconds over which edits and parameter changes of a script are ramped (R4).
   public var rampTime = 0.01
@@ -22,7 +22,8 @@ public struct OfflineJob: Sendable {
   public var isTidiedByScript = false
   /// What happens meanwhile, made for the engine that renders.
   public var script: (@Sendable (Engine) throws(OfflineError) -> any OfflineScript)?
-  /// The files of players in the graph: read before each block, so that they are waited for.
+  /// What reads the files of players and convolvers in the graph: before each block, so that they are waited for. Needed where
+  /// nodes of `graph` name files, and by scripts that load some.
   public var media: MediaService?
   /// What has kept one of those files from being read on: asked before each block, and the end of the rendering.
   public var mediaFailure: (@Sendable () -> EngineError?)?

@@ -10,7 +10,7 @@ extension Preset {
       nodes: nodes.map { node in
         NodeSpecification(
           name: node.name, kind: node.kind, values: Self.values(node, catalog[node.kind]),
-          isBypassed: node.isBypassed)
+          isBypassed: node.isBypassed, file: node.file)
       },
       connections: connections.map { connection in
         ConnectionSpecification(
@@ -43,7 +43,7 @@ extension Preset {
         }
         return Node(
           node.name, kind: node.kind, parameters: Dictionary(uniqueKeysWithValues: given),
-          isBypassed: node.isBypassed)
+          isBypassed: node.isBypassed, file: node.file)
       },
       connections: graph.connections.map { connection in
         Connection(

@@ -46,12 +46,17 @@ public struct Preset: Sendable, Equatable {
     /// The values that differ from their defaults, by the parameter's name.
     public var parameters: [String: Float]
     public var isBypassed: Bool
+    /// The path of the file that the unit works with; a relative one starts at the folder of the preset.
+    public var file: String?
 
-    public init(_ name: String, kind: String, parameters: [String: Float] = [:], isBypassed: Bool = false) {
+    public init(
+      _ name: String, kind: String, parameters: [String: Float] = [:], isBypassed: Bool = false, file: String? = nil
+    ) {
       self.name = name
       self.kind = kind
       self.parameters = parameters
       self.isBypassed = isBypassed
+      self.file = file
     }
   }
 

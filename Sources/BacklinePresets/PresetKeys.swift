@@ -2,6 +2,6 @@
 package enum PresetKeys {
   package static let root = ["format", "version", "name", "description", "ports", "nodes", "connections"]
   package static let ports = ["inputs", "outputs"]
-  package static let node = ["name", "kind", "parameters", "bypass"]
+  package static let node = ["name", "kind", "parameters", "bypass", "file"]
   package static let connection = ["from", "to", "feedback", "map"]
 }

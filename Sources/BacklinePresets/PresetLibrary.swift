@@ -81,7 +81,19 @@ public struct PresetLibrary: Sendable {
 
   /// The preset of a name or path.
   public func load(_ nameOrPath: String, catalog: UnitCatalog) throws(EngineError) -> Preset {
-    try PresetFile.load(path(of: nameOrPath), catalog: catalog)
+    let path = try path(of: nameOrPath)
+    var preset = try PresetFile.load(path, catalog: catalog)
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    for index in preset.nodes.indices {
+      if let file = preset.nodes[index].file, !file.hasPrefix("/") { preset.nodes[index].file = folder + file }
+    }
+    return preset
+  }
+
+  /// The resolved path of a file that a preset names: where presets are, or where commands may read.
+  public func existing(_ file: String) throws(EngineError) -> String {
+    guard let roots else { return file }
+    return try roots.existing(file, orIn: readable)
   }
 
   /// Saves under a name in the user's folder, over one of the same name there. Returns where.

@@ -31,6 +31,7 @@ public enum PresetWriter {
     let parameters = parameters(node, catalog)
     if !parameters.isEmpty { members.append(.init("parameters", .object(parameters))) }
     if node.isBypassed { members.append(.init("bypass", true)) }
+    if let file = node.file { members.append(.init("file", .string(file))) }
     return .object(members)
   }
 

@@ -26,3 +26,10 @@ int64_t backline_peak_memory(void) {
   struct rusage usage;
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
 }
+
+int32_t backline_reserve(int32_t descriptor, int64_t offset, int64_t count) {
+  while (fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}

@@ -5,7 +5,7 @@ import Testing
 @Suite("Routing, filters, dynamics and analysis bear whatever comes")
 struct UnitRobustnessTests {
   static let kinds = [
-    "balance", "width", "polarity", "channelMap", "crossfade", "dcBlocker", "crossover", "equalizer",
+    "balance", "width", "polarity", "channelMap", "crossfade", "send", "return", "dcBlocker", "crossover", "equalizer",
     "graphicEqualizer",
     "filter", "autoWah", "deEsser", "compressor", "gate", "limiter", "multibandCompressor", "transientShaper", "meter",
     "spectrum", "correlation", "tuner",

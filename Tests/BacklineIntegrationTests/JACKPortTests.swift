@@ -49,6 +49,39 @@ extension JACKRackTests {
     }
   }
 
+  @Test("a send and a return have JACK ports of their own, through which sound goes out and comes back")
+  func outboardGear() async throws {
+    let files = try JACKRackFiles()
+    try await JACKServer.with(period: 64) { _ in
+      let rack = try JACKRack(["--connect", "none"], root: files.folder)
+      let source = try JACKTestClient("source", outputs: 2)
+      try rack.ask("/graph/add", .string("send"), .string("fx"))
+      try rack.ask("/graph/add", .string("return"), .string("back"))
+      for (from, to) in [("input", "fx"), ("back", "output")] {
+        try rack.ask("/graph/connect", .string(from), .string(to))
+      }
+      let names = ["back_1", "back_2", "fx_1", "fx_2", "in_1", "in_2", "out_1", "out_2"].map { "rack:\($0)" }
+      #expect(await Eventually.holds { source.ports(of: "rack").sorted() == names })
+      let tone = Signals.sine(100, frames: 48_000, amplitude: 0.5)
+      try source.play([tone, tone], into: ["rack:in_1", "rack:in_2"], repeats: true)
+      #expect(
+        await Eventually.holds {
+          (try? await JACKTestClient.listen(to: "rack:fx_1")).map { Signals.peak($0) > 0.45 } ?? false
+        })
+      #expect(Signals.peak(try await JACKTestClient.listen(to: "rack:out_1")) == 0)
+      try source.play([tone, tone], into: ["rack:back_1", "rack:back_2"], repeats: true)
+      #expect(
+        await Eventually.holds {
+          (try? await JACKTestClient.listen(to: "rack:out_1")).map { Signals.peak($0) > 0.45 } ?? false
+        })
+      try rack.ask("/graph/remove", .string("back"))
+      try rack.ask("/graph/remove", .string("fx"))
+      #expect(await Eventually.holds { source.ports(of: "rack").count == 4 })
+      source.close()
+      #expect(try rack.quit() == 0)
+    }
+  }
+
   @Test("ports that a preset names while the server is away are there when it returns")
   func portsWithoutServer() async throws {
     let files = try JACKRackFiles()

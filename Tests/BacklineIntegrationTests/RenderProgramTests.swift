@@ -202,4 +202,62 @@ struct RenderProgramTests {
     #expect(try RenderAnswer(dropped.output)["dropped"]?.array?.compactMap(\.string) == ["title"])
     #expect(try folder.render(input, folder.file("2.w64")).errors.contains("does not hold title"))
   }
+
+  @Test("a preset's convolver has its response from the first frame on, by the preset or by an event")
+  func convolver() throws {
+    let folder = RenderFolder()
+    let input = folder.write("in.wav", Signals.noise(frames: 4000).flatMap { [$0, -$0] })
+    _ = folder.write("delay.wav", [0, 0, 0, 0.5], channels: 1)
+    func preset(_ name: String, _ file: String) -> String {
+      folder.write(
+        name,
+        text: """
+          {"format": "backline.preset", "version": 1, "name": "room", "description": "",
+           "nodes": [{"name": "c", "kind": "convolver" \(file)}],
+           "connections": [{"from": "input", "to": "c"}, {"from": "c", "to": "output"}]}
+          """)
+    }
+    let samples = try folder.read(input)
+    let expected = [Float](repeating: 0, count: 6) + samples.dropLast(6).map { $0 * 0.5 }
+    let named = preset("named.json", #", "file": "delay.wav""#)
+    var ending = try folder.render(input, folder.file("a.wav"), "--preset", named, "--sample-format", "float32")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(zip(try folder.read(folder.file("a.wav")), expected).allSatisfy { abs($0 - $1) < 1e-6 })
+    let bare = preset("bare.json", "")
+    let events = folder.write(
+      "events.jsonl",
+      text: #"{"frame": 0, "address": "/convolver/c/load", "arguments": ["\#(folder.file("delay.wav"))"]}"# + "\n")
+    ending = try folder.render(
+      input, folder.file("b.wav"), "--preset", bare, "--events", events, "--sample-format", "float32")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(zip(try folder.read(folder.file("b.wav")), expected).allSatisfy { abs($0 - $1) < 1e-6 })
+    _ = folder.write("nan.wav", [0.5, .nan], channels: 1)
+    _ = folder.write("many.wav", [Float](repeating: 0.1, count: 330), channels: 33)
+    for (file, status) in [("none.wav", Int32(66)), ("nan.wav", 65), ("many.wav", 65), ("bare.json", 65)] {
+      let bad = preset("bad.json", #", "file": "\#(file)""#)
+      let refused = try folder.render(input, folder.file("c.wav"), "--preset", bad)
+      #expect(refused.status == status && refused.errors.contains("node 'c'"), "\(file): \(refused)")
+      #expect(!folder.names.contains("c.wav"))
+    }
+  }
+
+  @Test("what a send gives goes into no file, and a return hears silence")
+  func sendsAndReturns() throws {
+    let folder = RenderFolder()
+    let input = folder.write("in.wav", Signals.noise(frames: 4000).flatMap { [$0, -$0] })
+    let preset = folder.write(
+      "outboard.json",
+      text: """
+        {"format": "backline.preset", "version": 1, "name": "outboard", "description": "",
+         "ports": {"inputs": [["back_1", "back_2"], ["in_1", "in_2"]],
+                   "outputs": [["fx_1", "fx_2"], ["out_1", "out_2"]]},
+         "nodes": [{"name": "fx", "kind": "send"}, {"name": "back", "kind": "return"}],
+         "connections": [{"from": "input:1", "to": "fx"}, {"from": "fx:0", "to": "back:0"},
+           {"from": "fx:1", "to": "output:0"}, {"from": "input:0", "to": "back:1"},
+           {"from": "back", "to": "output:1"}]}
+        """)
+    let ending = try folder.render(input, folder.file("out.wav"), "--preset", preset, "--sample-format", "float32")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try folder.read(folder.file("out.wav")) == folder.read(input))
+  }
 }

@@ -100,6 +100,17 @@ struct OSCPacketTests {
     #expect(throws: Never.self) { try OSCPacket(parsing: TestPackets.nested(8)) }
   }
 
+  @Test("strings and blobs of every length come back as they were sent")
+  func lengths() throws {
+    for count in Array(0...70) + [1_023, 1_024, 1_025, 1_028, 2_050, 4_100, 65_530] {
+      let sent = OSCMessage(
+        "/a", .string(String(repeating: "x", count: count)), .blob([UInt8](repeating: 7, count: count)), .int32(5))
+      let bytes = try sent.encoded()
+      #expect(bytes.count == 4 + 8 + (count + 4) / 4 * 4 + 4 + (count + 3) / 4 * 4 + 4)
+      #expect(try OSCPacket(parsing: bytes) == .message(sent))
+    }
+  }
+
   @Test("what the wire cannot carry is refused by the encoder")
   func encoding() {
     #expect(throws: OSCEncodingError.invalidAddress("a")) { try OSCMessage("a").encoded() }

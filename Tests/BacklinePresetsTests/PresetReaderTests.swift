@@ -1,3 +1,4 @@
+import BacklineDSP
 import BacklineEngine
 import BacklinePresets
 import Testing
@@ -167,5 +168,45 @@ struct PresetReaderTests {
       nodes: "{\"name\": \"a\", \"kind\": \"gain\"}, {\"name\": \"b\", \"kind\": \"gain\"}",
       connections: "{\"from\": \"input\", \"to\": \"output\"}")
     #expect(problems(text, limits: limits).map(\.keyPath) == ["nodes", "connections"])
+  }
+
+  @Test("a file belongs to a player or a convolver, and is written again")
+  func files() throws {
+    let text = presetText(nodes: #"{"name": "room", "kind": "convolver", "file": "responses/hall.wav"}"#)
+    let preset = try PresetReader.read(Array(text.utf8), catalog: .standard)
+    #expect(preset.nodes[0].file == "responses/hall.wav")
+    #expect(try PresetReader.read(PresetWriter.write(preset, catalog: .standard), catalog: .standard) == preset)
+    let graph = preset.graph(catalog: .standard)
+    #expect(graph.nodes[0].file == "responses/hall.wav")
+    #expect(Preset(name: preset.name, graph: graph, catalog: .standard).nodes[0].file == "responses/hall.wav")
+  }
+
+  @Test(
+    "a file that a unit has no use for, or that is no path, is refused with its place",
+    arguments: [
+      (#"{"name": "g", "kind": "gain", "file": "hall.wav"}"#, "works with no file"),
+      (#"{"name": "c", "kind": "convolver", "file": ""}"#, "no path"),
+      (#"{"name": "c", "kind": "convolver", "file": 7}"#, "a string in double quotes"),
+    ])
+  func badFiles(node: String, message: String) {
+    let found = problems(presetText(nodes: node), catalog: .standard)
+    #expect(found.count == 1 && "\(found)".contains(message) && "\(found)".contains("file"), "\(found)")
+  }
+
+  @Test("a unit's preset is taken before what the file says itself, in whatever order it stands")
+  func unitPreset() throws {
+    let node =
+      #"{"name": "r", "kind": "reverb", "parameters": {"decayTime": 2, "preset": "cathedral", "wetDryMix": 40}}"#
+    let preset = try PresetReader.read(Array(presetText(nodes: node).utf8), catalog: .standard)
+    var wanted = ReverbPreset.cathedral.parameters.filter { name, value in
+      Reverb.description.parameter(named: name)?.defaultValue != value
+    }
+    wanted["decayTime"] = nil
+    wanted["wetDryMix"] = 40
+    #expect(preset.nodes[0].parameters == wanted)
+    let plain = #"{"name": "r", "kind": "reverb", "parameters": {"preset": "plate"}}"#
+    let read = try PresetReader.read(Array(presetText(nodes: plain).utf8), catalog: .standard)
+    #expect(read.nodes[0].parameters["preset"] == 6 && read.nodes[0].parameters["character"] == 1)
+    #expect(try PresetReader.read(PresetWriter.write(read, catalog: .standard), catalog: .standard) == read)
   }
 }

@@ -5,7 +5,13 @@ import Testing
 
 @Suite("Shipped presets and their schema")
 struct ShippedPresetsTests {
-  static let names = ["ambient", "clean-channel", "podcast-voice", "vocal"]
+  static let names = [
+    "acoustic", "ambient", "bass-amp", "broadcast-loudness", "clean-channel",
+    "crunch", "drum-bus", "dub-delay", "edge-of-breakup", "harmonizer-duet",
+    "lead", "lo-fi", "mastering", "parallel-compression", "podcast-voice",
+    "rotary-organ", "shimmer", "silent-stage-headphones", "slapback", "tape-echo",
+    "telephone", "two-input-duo", "vocal", "vocal-studio",
+  ]
 
   private let catalog = UnitCatalog.standard
 

@@ -78,9 +78,11 @@ enum TestCatalog {
 }
 
 /// The problems of a preset, or none.
-func problems(_ text: String, limits: PresetLimits = PresetLimits()) -> [PresetProblem] {
+func problems(
+  _ text: String, catalog: UnitCatalog = TestCatalog.standard, limits: PresetLimits = PresetLimits()
+) -> [PresetProblem] {
   do {
-    _ = try PresetReader.read(Array(text.utf8), catalog: TestCatalog.standard, limits: limits)
+    _ = try PresetReader.read(Array(text.utf8), catalog: catalog, limits: limits)
     return []
   } catch {
     return error.problems

@@ -9,7 +9,9 @@ extension OfflineHost {
   }
 
   /// Renders one cycle; a channel an entry, all of one length.
-  public func cycle(_ inputs: [[Float]], outputs outputCount: Int = 2, frames: Int) -> [[Float]] {
+  public func cycle(
+    _ inputs: [[Float]], outputs outputCount: Int = 2, frames: Int, lostFrames: Int = 0
+  ) -> [[Float]] {
     let ins = inputs.map { channel in
       let memory = UnsafeMutablePointer<Float>.allocate(capacity: max(1, frames))
       for i in 0..<frames { (memory + i).initialize(to: i < channel.count ? channel[i] : 0) }
@@ -24,7 +26,7 @@ extension OfflineHost {
       outs.withUnsafeBufferPointer { outputTable in
         outcome = render(
           inputTable.baseAddress, inputCount: ins.count, outputTable.baseAddress, outputCount: outs.count,
-          frameCount: frames)
+          frameCount: frames, lostFrames: lostFrames)
       }
     }
     if outcome != .rendered { return [] }

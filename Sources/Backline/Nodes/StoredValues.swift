@@ -26,7 +26,15 @@ final class StoredValues: Sendable {
   /// Notes a value; the parameter's index, or `nil` where there is none.
   func set(_ name: String, _ value: Float) -> Int? {
     guard let index = description.parameterIndex(named: name) else { return nil }
-    values.withLock { $0[index] = value }
+    values.withLock { values in
+      guard let presetIndex = description.presetIndex else {
+        values[index] = value
+        return
+      }
+      var all = description.parameters.indices.map { values[$0] ?? description.parameters[$0].defaultValue }
+      for changed in description.set(index, to: value, in: &all) { values[changed] = all[changed] }
+      values[presetIndex] = all[presetIndex]
+    }
     return index
   }
 

@@ -63,6 +63,13 @@ final class JACKServer {
     return count
   }
 
+  /// Connects two outputs of a client to two inputs of another.
+  func connect(_ source: String, to destination: String) {
+    for channel in 1...2 {
+      _ = jack_connect(client, "\(source):out_\(channel)", "\(destination):in_\(channel)")
+    }
+  }
+
   // MARK: Load
 
   /// Cycles that a client did not finish in time, and those for which the server's own timer came late, so far.

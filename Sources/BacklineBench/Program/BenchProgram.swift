@@ -60,8 +60,12 @@ struct Bench {
   }
 
   func run(_ workload: BenchOptions.Workload, _ report: inout Report) throws {
-    if access(backline, X_OK) != 0 { throw BenchError("there is no program \(backline): build it, or use --backline") }
+    if workload != .units && access(backline, X_OK) != 0 {
+      throw BenchError("there is no program \(backline): build it, or use --backline")
+    }
     switch workload {
+    case .units: try measureUnits(&report)
+    case .w6: try measureConvolution(&report)
     case .w1: try measureRendering(.w1, &report)
     case .w1b: try measureRendering(.w1b, &report)
     case .w1c: try measureRendering(.w1c, &report)

@@ -60,13 +60,13 @@ enum OfflineWorkload: String {
 
 extension Bench {
   /// One program that makes one file.
-  private struct Maker {
+  struct Maker {
     let name: String
     let words: [String]
   }
 
   /// Seconds on the clock and of the processor.
-  private struct Run {
+  struct Run {
     let wall: Double
     let processor: Double
   }
@@ -150,7 +150,7 @@ extension Bench {
     return makers
   }
 
-  private func time(_ maker: Maker, _ folder: String) throws -> Run {
+  func time(_ maker: Maker, _ folder: String) throws -> Run {
     try Interruption.check()
     let child = try Child(maker.words, log: "\(folder)/log.txt")
     var status: Int32 = 0

@@ -43,9 +43,11 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     job.fadesIn = true
     job.keepsLatency = true
     job.isTidiedByScript = true
+    let media = MediaService.synchronous { _, _ in }
+    job.media = media
     job.script = { engine throws(OfflineError) in
       do throws(EngineError) {
-        let commands = try ScriptedCommands(engine, media: MediaService.synchronous { _, _ in })
+        let commands = try ScriptedCommands(engine, media: media)
         return CaptureReplay(folder, commands, catalog: catalog)
       } catch {
         throw OfflineError(error)

@@ -9,6 +9,7 @@ enum UnitsJSON {
       .init("inputs", .array(unit.inputs.map(bus))), .init("outputs", .array(unit.outputs.map(bus))),
       .init("parameters", .array(unit.parameters.map { parameter($0, $0.name) })),
     ]
+    if let file = unit.file { members.append(.init("file", .string(file))) }
     if let most = unit.growingInputs {
       members.append(.init("growingInputs", .integer(Int64(most))))
       members.append(

@@ -24,6 +24,9 @@ enum UnitsText {
     var text = style.bold(unit.kind) + "  \(unit.title)\n" + TextLayout.paragraph(unit.summary, width: width) + "\n"
     text += style.bold("Inputs:") + "\n" + inputs(unit, width) + "\n"
     text += style.bold("Outputs:") + "\n" + buses(unit.outputs, width) + "\n"
+    if let file = unit.file {
+      text += style.bold("File:") + "\n" + TextLayout.paragraph(fileText(unit, file), indent: 2, width: width) + "\n"
+    }
     text += style.bold("Parameters:") + "\n"
     if unit.parameters.isEmpty && unit.inputParameters.isEmpty { text += "  none\n" }
     for parameter in unit.parameters { text += entry(parameter, parameter.name, width, style) }
@@ -31,6 +34,10 @@ enum UnitsText {
       text += entry(parameter, "inputN\(parameter.name)", width, style)
     }
     return text
+  }
+
+  private static func fileText(_ unit: UnitDescription, _ file: String) -> String {
+    "\(file), by the key `file` of a preset's node or by /\(unit.kind)/NAME/load PATH"
   }
 
   private static func inputs(_ unit: UnitDescription, _ width: Int) -> String {

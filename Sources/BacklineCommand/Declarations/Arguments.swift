@@ -15,6 +15,12 @@ extension ArgumentDeclaration {
   static let output = ArgumentDeclaration(
     ValueDeclaration("OUTPUT", .file),
     "The file to write, - for a WAV stream on standard output, or the folder for a batch.")
+  static let recording = ArgumentDeclaration(
+    ValueDeclaration("OUTPUT", .file),
+    "The file to record to, with a channel a port, or a folder with a slash at its end for one file a port.")
+  static let recoverable = ArgumentDeclaration(
+    ValueDeclaration("FILE|FOLDER", .file), "A recording that was not finished, or a folder with some.",
+    isRepeatable: true)
   static let kind = ArgumentDeclaration(
     ValueDeclaration("KIND", .text(), offers: UnitCatalog.standard.descriptions.map(\.kind)),
     "The kind of unit to tell all about.", isOptional: true)

@@ -3,7 +3,8 @@ extension CommandDeclaration {
   static let run = CommandDeclaration(
     "run", "Runs the rack until it is interrupted or told to quit.", arguments: [.optionalPreset],
     options: [
-      .name, .server, .host, .oscPort, .oscBind, .connect, .threads, .root, .exactName, .capture, .json,
+      .name, .server, .host, .oscPort, .oscBind, .connect, .threads, .root, .exactName, .capture, .preRoll, .splitTime,
+      .splitSize, .json,
     ],
     discussion: """
       Standard output carries one line once OSC listens and audio runs or is being waited for, and a line whenever that \
@@ -20,7 +21,7 @@ extension CommandDeclaration {
     arguments: [.inputs, .output],
     options: [
       .throughPreset, .setting, .tail, .rate, .containerFormat, .sampleFormat, .maxFrames, .threads, .events, .replay,
-      .normalize, .jobs,
+      .normalize, .jobs, .tracks,
       .overwrite, .json, .quiet,
     ],
     discussion: """
@@ -33,9 +34,31 @@ extension CommandDeclaration {
       that were removed), peak (in dBFS, null for silence), clipped (samples too loud for whole numbers), nonFinite, dropped \
       (metadata that the format does not hold), seconds, realtimeFactor; or error. A batch has completed, failed and files.
 
+      Of a movie (mkv, mp4, mov) the sound of every track goes through the preset, and stays in its codec where that can be; \
+      pictures and subtitles are copied as they are, and keep their times.
+
       A batch writes each input under its own name into the folder OUTPUT, goes on after a failure, and ends with the first \
       failure's code.
       """)
+
+  static let record = CommandDeclaration(
+    "record", "Records ports of a JACK server until it is interrupted.", arguments: [.recording],
+    options: [
+      .ports, .duration, .splitTime, .splitSize, .containerFormat, .sampleFormat, .server, .name, .json,
+    ],
+    discussion: """
+      A file is written under its name with .recording behind it, and gets its name when it is whole: after SIGINT, SIGTERM or \
+      SIGHUP, after --duration, or when the disk is full. What a kill or a power cut leaves is brought back by 'backline \
+      recover', all but the last second.
+
+      WAV (RF64 beyond 4 GiB), RF64, W64 and CAF can be recorded. Frames that a slow disk or the server costs are replaced by \
+      silence, so that everything else keeps its place, and listed at the end; it ends with 74 then, and with 0 where \
+      nothing is missing.
+      """)
+
+  static let recover = CommandDeclaration(
+    "recover", "Brings back recordings that were not finished.", arguments: [.recoverable], options: [.json],
+    discussion: "Files that are whole, and recordings that still run, are left alone.")
 
   static let units = CommandDeclaration(
     "units", "Lists the kinds of unit, or all about one.", arguments: [.kind], options: [.json])
@@ -92,5 +115,7 @@ extension CommandDeclaration {
   static let help = CommandDeclaration("help", "Shows help on a command, or on all.", arguments: [.command])
 
   /// All commands, in the order of the help.
-  static let all = [run, render, units, check, graph, osc, status, meters, doctor, version, completions, help]
+  static let all = [
+    run, render, record, recover, units, check, graph, osc, status, meters, doctor, version, completions, help,
+  ]
 }

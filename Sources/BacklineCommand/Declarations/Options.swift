@@ -1,4 +1,5 @@
 import BacklineMedia
+import BacklineOffline
 
 /// The options of all commands.
 extension OptionDeclaration {
@@ -42,6 +43,25 @@ extension OptionDeclaration {
     "--capture", ValueDeclaration("FOLDER", .folder),
     "Takes down all that comes in, sound and commands, for 'render --replay', until the rack ends or its ports change.")
 
+  // MARK: record
+
+  static let ports = OptionDeclaration(
+    "--ports", ValueDeclaration("PORT,...", .text()),
+    "The JACK ports to record, by their full names; what plays into a port where that is an input. The first two capture ports"
+      + " unless told otherwise.")
+  static let duration = OptionDeclaration(
+    "--duration", ValueDeclaration("SECONDS", .text()), "Ends the recording after so many seconds.")
+  static let preRoll = OptionDeclaration(
+    "--pre-roll", ValueDeclaration("SECONDS", .integer(0...60)),
+    "Has /record/start record what sounded so long before it, too: the output's sound, and that of sources that are armed."
+  )
+  static let splitTime = OptionDeclaration(
+    "--split-time", ValueDeclaration("SECONDS", .integer(1...1_000_000)),
+    "Begins a new file after so many seconds of recording, without losing a frame: take.wav, take-2.wav, ...")
+  static let splitSize = OptionDeclaration(
+    "--split-size", ValueDeclaration("MEBIBYTES", .integer(1...1_000_000)),
+    "Begins a new file before one gets larger than so many MiB of sound.")
+
   // MARK: render
 
   static let throughPreset = OptionDeclaration(
@@ -59,7 +79,9 @@ extension OptionDeclaration {
     "The sample rate of graph and output; the input's unless told otherwise. It is converted by libsoxr at 28 bits, with a"
       + " stop band below -160 dB.")
   static let containerFormat = OptionDeclaration(
-    "--format", ValueDeclaration("NAME", .word(SoundContainer.allCases.map(\.rawValue))),
+    "--format",
+    ValueDeclaration(
+      "NAME", .word(SoundContainer.allCases.map(\.rawValue) + MovieContainer.allCases.map(\.rawValue))),
     "The kind of file; by the ending of OUTPUT unless told otherwise.")
   static let sampleFormat = OptionDeclaration(
     "--sample-format", ValueDeclaration("NAME", .word(SampleFormat.allCases.map(\.rawValue))),
@@ -67,7 +89,7 @@ extension OptionDeclaration {
   )
   static let maxFrames = OptionDeclaration(
     "--max-frames", ValueDeclaration("N", .integer(1...8192)),
-    "How many frames are rendered at once; 4096 unless told otherwise, and of no influence on the sound.")
+    "How many frames are rendered at once; 8192 unless told otherwise, and of no influence on the sound.")
   static let overwrite = OptionDeclaration(
     "--overwrite", nil, "Replaces an output that is there, once the new one is whole.")
   static let quiet = OptionDeclaration("--quiet", nil, "Shows neither progress nor results.")
@@ -77,6 +99,10 @@ extension OptionDeclaration {
   static let normalize = OptionDeclaration(
     "--normalize", ValueDeclaration("LUFS", .text(), offers: ["-14", "-16", "-23"]),
     "Brings the output to an integrated loudness of -70 to 0 LUFS, in a second pass.")
+  static let tracks = OptionDeclaration(
+    "--tracks", ValueDeclaration("N,...", .text()),
+    "The tracks of a movie that are rendered, counted from 1 among those with sound; all unless told otherwise. The others are"
+      + " copied.")
   static let replay = OptionDeclaration(
     "--replay", ValueDeclaration("FOLDER", .folder),
     "Renders a performance that was taken down by 'run --capture', bit for bit as it was heard; in place of INPUT.")

@@ -44,6 +44,9 @@ final class ScriptedCommands: @unchecked Sendable {
   private let router: CommandRouter
   private let presets: PresetCommands
   private let players: PlayerCommands
+  private let convolvers: ConvolverCommands
+  /// Of a response that a changed graph wants, the reason why it is not there.
+  private let unread = Unread()
 
   /// `media` reads the players' files, which may lie anywhere that this program may read.
   init(_ engine: Engine, media: MediaService) throws(EngineError) {
@@ -55,14 +58,21 @@ final class ScriptedCommands: @unchecked Sendable {
       throw EngineError(.internal, "\(error)")
     }
     let roots = try FileRoots([".", "/"])
-    presets = try PresetCommands(engine: engine, library: PresetLibrary(roots: nil))
+    let unread = unread
+    convolvers = ConvolverCommands(engine: engine, media: media, roots: roots) { message in
+      unread.note(message)
+    }
+    presets = try PresetCommands(engine: engine, library: PresetLibrary(roots: nil), convolvers: convolvers)
     players = PlayerCommands(engine: engine, media: media, roots: roots)
-    let (router, presets, players) = (router, presets, players)
+    let (router, presets, players, convolvers) = (router, presets, players, convolvers)
     try engine.wait { engine throws(EngineError) in
       presets.register(router)
       players.register(router)
+      convolvers.register(router)
       engine.observe { event in
-        if case .graphChanged(let change, let name) = event { players.follow(change, name, isReplaying: false) }
+        guard case .graphChanged(let change, let name) = event else { return }
+        players.follow(change, name, isReplaying: false)
+        convolvers.follow(change)
       }
     }
   }
@@ -84,5 +94,15 @@ final class ScriptedCommands: @unchecked Sendable {
     }
     done.wait()
     if let error = failure.withLock({ $0 }) { throw error }
+    if let message = unread.first { throw EngineError(.ioError, message) }
   }
+}
+
+/// The first thing that could not be read.
+private final class Unread: Sendable {
+  private let message = Mutex<String?>(nil)
+
+  var first: String? { message.withLock { $0 } }
+
+  func note(_ text: String) { message.withLock { if $0 == nil { $0 = text } } }
 }

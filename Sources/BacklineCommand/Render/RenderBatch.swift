@@ -61,14 +61,19 @@ final class RenderBatch: Sendable {
 
   private func run(_ index: Int) -> OfflineResult {
     do throws(OfflineError) {
-      if state.withLock({ $0.isCancelled }) { return .cancelled }
-      let renderer = OfflineRenderer(try tasks[index].job())
-      let isCancelled = state.withLock { state in
-        state.renderers[index] = renderer
-        return state.isCancelled
+      // The tracks of a movie come one after the other; the last one's end is that of the task.
+      var result = OfflineResult.cancelled
+      for job in try tasks[index].jobs() {
+        let renderer = OfflineRenderer(job)
+        let isCancelled = state.withLock { state in
+          state.renderers[index] = renderer
+          return state.isCancelled
+        }
+        if isCancelled { renderer.cancel() }
+        result = renderer.runAndWait()
+        guard case .completed = result else { return result }
       }
-      if isCancelled { renderer.cancel() }
-      return renderer.runAndWait()
+      return result
     } catch {
       return .failed(error)
     }

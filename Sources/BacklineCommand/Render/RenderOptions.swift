@@ -13,8 +13,12 @@ struct RenderOptions: Sendable {
   var tail = TailPolicy.none
   var rate: Int?
   var container: SoundContainer?
+  /// The kind of movie that was asked for.
+  var movie: MovieContainer?
+  /// The tracks of a movie that are rendered, counted from 1 among those with sound; all where empty.
+  var tracks: [Int] = []
   var sampleFormat: SampleFormat?
-  var maxFrames = 4096
+  var maxFrames = 8192
   var events: String?
   var replay: String?
   var loudness: Double?
@@ -37,6 +41,8 @@ struct RenderOptions: Sendable {
     }
     rate = arguments.integer(.rate)
     container = arguments[.containerFormat].flatMap { SoundContainer(rawValue: $0) }
+    movie = arguments[.containerFormat].flatMap { MovieContainer(rawValue: $0) }
+    tracks = try Self.numbers(arguments[.tracks])
     sampleFormat = arguments[.sampleFormat].flatMap { SampleFormat(rawValue: $0) }
     maxFrames = arguments.integer(.maxFrames) ?? maxFrames
     events = arguments[.events]
@@ -68,6 +74,16 @@ struct RenderOptions: Sendable {
     if isToStandardOutput && inputs.count > 1 {
       throw .usage("a batch needs a folder to write to, not standard output")
     }
+    if isMovie {
+      let name = inputs.first ?? ""
+      if isBatch || name == "-" || output == "-" || replay != nil {
+        throw .usage("a movie is rendered from one file to another: name one INPUT and one OUTPUT")
+      }
+      if sampleFormat != nil {
+        throw .usage("--sample-format has no place with a movie: its sound stays as it is kept in the input")
+      }
+      return
+    }
     if !isBatch { try checkPair(try outputContainer(for: output)) }
   }
 
@@ -81,6 +97,27 @@ struct RenderOptions: Sendable {
   static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// True where the output is a movie.
+  var isMovie: Bool { movie(for: output) != nil }
+
+  /// The kind of movie for a path; `nil` where it is none.
+  func movie(for path: String) -> MovieContainer? {
+    container == nil && path != "-" ? movie ?? MovieContainer(ofFileNamed: path) : nil
+  }
+
+  /// `1,3` as numbers.
+  private static func numbers(_ text: String?) throws(CommandError) -> [Int] {
+    guard let text else { return [] }
+    var numbers: [Int] = []
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let number = Int(word), (1...1_000).contains(number), !numbers.contains(number) else {
+        throw .usage("--tracks: '\(text)' is no list of different numbers from 1, such as 1,3")
+      }
+      numbers.append(number)
+    }
+    return numbers
   }
 
   /// The kind of file for a path.
@@ -139,10 +176,7 @@ struct RenderSetting: Sendable, Equatable {
     }
     do throws(EngineError) {
       let number = try description.value(text: value)
-      while graph.nodes[index].values.count <= place {
-        graph.nodes[index].values.append(unit.parameter(at: graph.nodes[index].values.count)?.defaultValue ?? 0)
-      }
-      graph.nodes[index].values[place] = number
+      _ = unit.set(place, to: number, in: &graph.nodes[index].values)
     } catch {
       throw .usage("--set \(node).\(parameter)=\(value): \(error.message)")
     }

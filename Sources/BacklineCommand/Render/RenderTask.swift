@@ -13,8 +13,26 @@ struct RenderTask: Sendable {
   let options: RenderOptions
   let graph: GraphDescription?
 
-  /// The job: opens the input, and makes nothing yet.
-  func job() throws(OfflineError) -> OfflineJob {
+  /// What has to be rendered, in this order: one job, or one a track of a movie that has sound. Opens the input, and makes
+  /// nothing yet.
+  func jobs() throws(OfflineError) -> [OfflineJob] {
+    guard let movie = options.movie(for: output) else { return [try job()] }
+    if StagedFile.isSame(input, asPath: output) {
+      throw OfflineError(.cannotCreate, "\(output) is the input itself: give the output another name")
+    }
+    let count = try MovieSource.trackCounts(path: input).sounds
+    let numbers = options.tracks.isEmpty ? Array(1...max(1, count)) : options.tracks
+    let target = MovieOutput(
+      source: input, path: output, container: movie, trackCount: numbers.count, replacing: options.overwrites)
+    var jobs: [OfflineJob] = []
+    for number in numbers {
+      let source = try MovieSource(path: input, soundTrack: number)
+      jobs.append(try finished(converted(source), normalized(target.destination(for: source))))
+    }
+    return jobs
+  }
+
+  private func job() throws(OfflineError) -> OfflineJob {
     if let replay = options.replay {
       var job = try CaptureReplay.job(CaptureFolder(replay), destination: destination(.float32, SoundFileMetadata()))
       job.blockFrames = options.maxFrames
@@ -27,6 +45,9 @@ struct RenderTask: Sendable {
       let stream = try StreamSource(descriptor: STDIN_FILENO)
       preferred = stream.sampleFormat
       source = try converted(stream)
+    } else if MovieContainer(ofFileNamed: input) != nil {
+      preferred = nil
+      source = try converted(MovieSource(path: input, soundTrack: options.tracks.first ?? 1))
     } else {
       let file = try FileSource(path: input, sampleRate: options.rate)
       if output != "-" && file.isFile(at: output) {
@@ -36,16 +57,22 @@ struct RenderTask: Sendable {
       metadata = file.metadata
       source = file
     }
-    var job = OfflineJob(
-      source: source, destination: destination(preferred, metadata), graph: graph)
+    return try finished(source, destination(preferred, metadata))
+  }
+
+  /// A job with all that was asked for.
+  private func finished(
+    _ source: any OfflineSource, _ destination: any OfflineDestination
+  ) throws(OfflineError) -> OfflineJob {
+    var job = OfflineJob(source: source, destination: destination, graph: graph)
     job.tail = options.tail
     job.blockFrames = options.maxFrames
+    let failure = MediaFailure()
+    let media = MediaService.synchronous { _, error in failure.note(error) }
+    job.media = media
+    job.mediaFailure = { failure.error }
     if let path = options.events {
       let events = try EventFile(path: path, sampleRate: source.sampleRate)
-      let failure = MediaFailure()
-      let media = MediaService.synchronous { _, error in failure.note(error) }
-      job.media = media
-      job.mediaFailure = { failure.error }
       job.script = { engine throws(OfflineError) in
         do throws(EngineError) {
           return EventScript(events, try ScriptedCommands(engine, media: media))
@@ -66,7 +93,6 @@ struct RenderTask: Sendable {
     _ preferred: SampleFormat?, _ metadata: SoundFileMetadata
   ) -> any OfflineDestination {
     let destination: any OfflineDestination
-    var folder = "/tmp"
     if output == "-" {
       destination = StreamDestination(
         descriptor: STDOUT_FILENO, sampleFormat: options.sampleFormat ?? preferred ?? .float32)
@@ -74,6 +100,13 @@ struct RenderTask: Sendable {
       destination = FileDestination(
         path: output, container: container, sampleFormat: options.sampleFormat, preferring: preferred,
         metadata: metadata, replacing: options.overwrites)
+    }
+    return normalized(destination)
+  }
+
+  private func normalized(_ destination: any OfflineDestination) -> any OfflineDestination {
+    var folder = "/tmp"
+    if output != "-" {
       folder = output.lastIndex(of: "/").map { $0 == output.startIndex ? "/" : String(output[..<$0]) } ?? "."
     }
     guard let loudness = options.loudness else { return destination }
@@ -85,7 +118,7 @@ extension RenderTask {
   /// The tasks of a command line.
   static func tasks(_ options: RenderOptions, graph: GraphDescription?) throws(CommandError) -> [RenderTask] {
     if !options.isBatch {
-      let container = try options.outputContainer(for: options.output)
+      let container = options.isMovie ? .wav : try options.outputContainer(for: options.output)
       return [
         RenderTask(
           input: options.replay ?? options.inputs[0], output: options.output, container: container, options: options,

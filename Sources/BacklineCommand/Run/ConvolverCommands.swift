@@ -10,21 +10,17 @@ import BacklineOSC
 final class ConvolverCommands: @unchecked Sendable {
   // Why unchecked: everything is confined to the control queue.
 
-  /// What a convolver was given, to give it again when its unit is made anew.
-  private struct Session {
-    var path: String
-    var control: ConvolverControl
-  }
-
   private let engine: Engine
   private let media: MediaService
   private let roots: FileRoots
-  private var sessions: [String: Session] = [:]
+  /// Hears of responses that could not be given back to a unit that has been made anew.
+  private let log: @Sendable (String) -> Void
 
-  init(engine: Engine, media: MediaService, roots: FileRoots) {
+  init(engine: Engine, media: MediaService, roots: FileRoots, log: @escaping @Sendable (String) -> Void) {
     self.engine = engine
     self.media = media
     self.roots = roots
+    self.log = log
   }
 
   func register(_ router: CommandRouter) {
@@ -59,7 +55,7 @@ final class ConvolverCommands: @unchecked Sendable {
       try request.expect(0...0, "nothing")
       return .alone { [self] completion in
         engine.here { $0.spoilCapture() }
-        sessions[name] = nil
+        note(nil, name, control)
         media.unload(control)
         completion(.success([]))
       }
@@ -71,9 +67,15 @@ final class ConvolverCommands: @unchecked Sendable {
     }
   }
 
+  /// Notes the file of a node that is still the one that `control` belongs to.
+  private func note(_ path: String?, _ name: String, _ control: ConvolverControl) {
+    guard (try? self.control(name)) === control else { return }
+    engine.here { try? $0.noteFile(path, of: name) }
+  }
+
   private func state(_ name: String, _ control: ConvolverControl) -> [OSCArgument] {
     guard let frames = control.frameCount else { return [.string("empty"), .string(""), .double(0)] }
-    let path = sessions[name].flatMap { $0.control === control ? $0.path : nil } ?? ""
+    let path = engine.here { try? $0.node(name).file } ?? ""
     return [.string("loaded"), .string(path), .double(Double(frames) / control.sampleRate)]
   }
 
@@ -92,7 +94,7 @@ final class ConvolverCommands: @unchecked Sendable {
       engine.executor.schedule(after: 0) { [self] in
         switch result {
         case .success(let file):
-          sessions[name] = Session(path: resolved, control: control)
+          note(resolved, name, control)
           completion(.success([.string(resolved), .double(Double(file.frameCount) / control.sampleRate)]))
         case .failure(let error): completion(.failure(error))
         }
@@ -100,34 +102,30 @@ final class ConvolverCommands: @unchecked Sendable {
     }
   }
 
-  /// Keeps responses under the names that their convolvers have, and for those that an undo brings back.
-  func follow(_ change: EngineEvent.GraphChange, _ name: String, isReplaying: Bool) {
+  /// Gives units that have been made anew what their nodes had: by a preset, an undo, a move.
+  func follow(_ change: EngineEvent.GraphChange) {
     switch change {
-    case .renamed:
-      guard let space = name.firstIndex(of: " ") else { return }
-      let new = String(name[name.index(after: space)...])
-      sessions[new] = sessions.removeValue(forKey: String(name[..<space]))
-    case .added, .replaced:
-      if isReplaying { restore(name) } else { sessions[name] = nil }
-    case .preset:
-      if isReplaying {
-        for name in sessions.keys { restore(name) }
-      } else {
-        for node in engine.here({ $0.nodes }) { sessions[node.name] = nil }
-      }
+    case .added, .replaced, .moved, .preset: refresh()
     default: break
     }
   }
 
-  /// The units have been made anew for another rate.
-  func followRate() {
-    for name in sessions.keys { restore(name) }
-  }
+  /// What has been read already, while a graph that names it is taken over.
+  var prepared = NodeFiles()
 
-  /// Gives a unit that has been made anew the response of the one before it.
-  private func restore(_ name: String) {
-    guard let session = sessions[name], let control = try? control(name), control !== session.control else { return }
-    sessions[name]?.control = control
-    media.load(session.path, into: control) { _ in }
+  /// Gives every convolver that has none the response of its node's file: at once where it has been read already. Also for
+  /// units that have been made anew for another rate.
+  func refresh() {
+    for node in engine.here({ $0.nodes }) {
+      guard let path = node.file, let control = node.control as? ConvolverControl, control.frameCount == nil
+      else { continue }
+      if let response = prepared.responses[path], prepared.sampleRate == control.sampleRate {
+        control.attach(response)
+        continue
+      }
+      media.load(path, into: control) { [log] result in
+        if case .failure(let error) = result { log("convolver \(quoted(node.name)): \(error.message)") }
+      }
+    }
   }
 }

@@ -156,6 +156,17 @@ final class PlayerCommands: @unchecked Sendable {
       completion(.failure(error))
       return
     }
+    open(name, resolved, control, completion)
+  }
+
+  private func open(
+    _ name: String, _ resolved: String, _ control: PlayerControl,
+    _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
+  ) {
+    engine.here { engine in
+      engine.spoilCapture()
+      try? engine.noteFile(resolved, of: name)
+    }
     loads += 1
     let thisLoad = loads
     sessions[name] = Session(path: resolved, control: control, load: thisLoad)
@@ -173,6 +184,13 @@ final class PlayerCommands: @unchecked Sendable {
           completion(.failure(error))
         }
       }
+    }
+  }
+
+  /// Loads into players what their nodes name: after a preset has been taken over.
+  func loadNamed() {
+    for node in engine.here({ $0.nodes }) {
+      if let path = node.file, let control = node.control as? PlayerControl { open(node.name, path, control) { _ in } }
     }
   }
 
@@ -198,6 +216,7 @@ final class PlayerCommands: @unchecked Sendable {
       } else {
         // Kept until something of the same name comes: an undo brings the old players back.
         for node in engine.here({ $0.nodes }) { sessions[node.name] = nil }
+        loadNamed()
       }
     default: break
     }

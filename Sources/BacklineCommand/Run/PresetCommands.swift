@@ -9,14 +9,16 @@ final class PresetCommands: @unchecked Sendable {
 
   private let engine: Engine
   private let library: PresetLibrary
+  private let convolvers: ConvolverCommands
   private let files: SerialThread
   /// The preset that was loaded or saved last, as it was named.
   private var current: String?
   /// Where `/preset/next` goes on: also a preset that could not be loaded, or nobody would get past it.
   private var cursor: String?
 
-  init(engine: Engine, library: PresetLibrary) throws(EngineError) {
+  init(engine: Engine, library: PresetLibrary, convolvers: ConvolverCommands) throws(EngineError) {
     self.engine = engine
+    self.convolvers = convolvers
     self.library = library
     files = try SerialThread(name: "presets")
   }
@@ -70,19 +72,25 @@ final class PresetCommands: @unchecked Sendable {
     _ choose: @escaping @Sendable (_ now: String?) throws(EngineError) -> String,
     _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
   ) {
+    let sampleRate = engine.here { $0.sampleRate }
     files.run { [self] in
-      let result: Result<(String, GraphDescription), EngineError>
+      let result: Result<(String, GraphDescription, NodeFiles), EngineError>
       do throws(EngineError) {
         let name = try choose(cursor)
         cursor = name
-        let preset = try library.load(name, catalog: engine.catalog)
-        result = .success((name, preset.graph(catalog: engine.catalog)))
+        var graph = try library.load(name, catalog: engine.catalog).graph(catalog: engine.catalog)
+        let files = try NodeFiles(of: &graph, sampleRate: sampleRate) { file throws(EngineError) in
+          try library.existing(file)
+        }
+        result = .success((name, graph, files))
       } catch {
         result = .failure(error)
       }
       engine.executor.schedule(after: 0) { [self] in
         do throws(EngineError) {
-          let (name, graph) = try result.get()
+          let (name, graph, files) = try result.get()
+          convolvers.prepared = files
+          defer { convolvers.prepared = NodeFiles() }
           try engine.hereThrowing { engine throws(EngineError) in try engine.perform(.load(graph)) }
           current = name
           completion(.success([.string(name)]))

@@ -6,6 +6,13 @@ import BacklineOSC
 import BacklinePresets
 import CBackline
 
+/// What a rack begins with.
+struct FirstPreset: Sendable {
+  let name: String
+  let graph: GraphDescription
+  let files: NodeFiles
+}
+
 /// A running rack: an engine with its host, its OSC server, its presets and its players. Control queue, but for `init`.
 final class Rack: @unchecked Sendable {
   // Why unchecked: what changes is confined to the control queue.
@@ -17,6 +24,7 @@ final class Rack: @unchecked Sendable {
   let presets: PresetCommands
   let players: PlayerCommands
   let convolvers: ConvolverCommands
+  let recording: RecordCommands
   private let media: MediaService
   private let announcer: RackAnnouncer
   private var capture: CaptureWriter?
@@ -44,19 +52,28 @@ final class Rack: @unchecked Sendable {
     do throws(EngineError) {
       media = try MediaService(onFailure: { control, failure in announcer.log("player: \(failure.message)") })
       router = CommandRouter(engine: engine, server: server, version: VersionCommand.version)
-      presets = try PresetCommands(engine: engine, library: PresetLibrary(roots: options.roots))
       players = PlayerCommands(engine: engine, media: media, roots: options.roots)
-      convolvers = ConvolverCommands(engine: engine, media: media, roots: options.roots)
+      convolvers = ConvolverCommands(
+        engine: engine, media: media, roots: options.roots, log: { announcer.log($0) })
+      presets = try PresetCommands(
+        engine: engine, library: PresetLibrary(roots: options.roots), convolvers: convolvers)
+      recording = try RecordCommands(
+        engine: engine, roots: options.roots, settings: options.recording, router: router,
+        log: { announcer.log($0) })
     } catch {
       throw CommandError(.unavailable, error.message)
     }
   }
 
   /// Loads the first preset, listens, and opens the host. Control queue.
-  func start(_ preset: (graph: GraphDescription, name: String)?) throws(CommandError) {
+  func start(_ preset: FirstPreset?) throws(CommandError) {
     if let preset {
       do throws(EngineError) {
         try engine.hereThrowing { engine throws(EngineError) in try engine.perform(.load(preset.graph)) }
+        convolvers.prepared = preset.files
+        convolvers.refresh()
+        convolvers.prepared = NodeFiles()
+        players.loadNamed()
         presets.begin(with: preset.name)
       } catch {
         throw CommandError(.badData, error.message)
@@ -71,6 +88,8 @@ final class Rack: @unchecked Sendable {
     presets.register(router)
     players.register(router)
     convolvers.register(router)
+    recording.register(router)
+    recording.listUnfinished { announcer.log($0) }
     router.onQuit = { [end] in end(.done, nil) }
     engine.here { engine in engine.observe { [weak self] event in self?.hear(event) } }
     router.start()
@@ -100,12 +119,14 @@ final class Rack: @unchecked Sendable {
       announcer.log("\(cause) \(old) -> \(new)")
       if cause == "sampleRate" {
         players.followRate()
-        convolvers.followRate()
+          convolvers.refresh()
+          recording.followRate()
       }
     case .graphChanged(let change, let name):
       let isReplaying = engine.here { $0.isReplaying }
       players.follow(change, name, isReplaying: isReplaying)
-      convolvers.follow(change, name, isReplaying: isReplaying)
+      convolvers.follow(change)
+      recording.follow(change, name)
     case .retrying(let attempt, let wait):
       announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")
     case .nonFinite(let node): announcer.logLimited("node '\(node)' gave samples that are not finite: silenced, reset")
@@ -172,10 +193,14 @@ final class Rack: @unchecked Sendable {
   /// Waits until a capture is on the disk. Not on the control queue.
   func finishCapture() { capture?.finish() }
 
+  /// Waits until a recording that ran is on the disk. Not on the control queue.
+  func finishRecording() { recording.waitForEnd() }
+
   /// Fades out, closes everything, and calls `completion`; false when the host hangs.
   func stop(_ completion: @escaping @Sendable (Bool) -> Void) {
     engine.here { engine in
       engine.stop { [self] isClean in
+        recording.end()
         server.shutdown()
         completion(isClean)
       }

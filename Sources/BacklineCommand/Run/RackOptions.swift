@@ -1,5 +1,6 @@
 import BacklineEngine
 import BacklineJACK
+import BacklineMedia
 
 /// What `backline run` was asked for, checked.
 struct RackOptions: Sendable {
@@ -17,6 +18,7 @@ struct RackOptions: Sendable {
   var roots: FileRoots
   /// The folder of a capture.
   var capture: String?
+  var recording: RecordingSettings
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     preset = arguments[.optionalPreset]
@@ -32,6 +34,7 @@ struct RackOptions: Sendable {
     exactName = arguments.contains(.exactName)
     json = arguments.contains(.json)
     capture = arguments[.capture]
+    recording = RecordOptions.settings(arguments)
     if let threads = arguments.integer(.threads), threads > 1 {
       throw .usage("--threads \(threads): this version renders on one thread, so that 1 and auto are all there is")
     }

@@ -25,6 +25,7 @@ enum RunCommand {
       try start(rack, preset)
       signals.wait()
       stop(rack)
+      rack.finishRecording()
       rack.finishCapture()
       if let (code, message) = outcome.withLock({ $0 }), let message { throw CommandError(code, message) }
       return .done
@@ -33,16 +34,22 @@ enum RunCommand {
 
   private static func firstPreset(
     _ options: RackOptions
-  ) throws(CommandError) -> (graph: GraphDescription, name: String)? {
+  ) throws(CommandError) -> FirstPreset? {
     guard let place = options.preset else { return nil }
-    let preset = try PresetLoading.load(place)
-    return (preset.graph(catalog: .standard), place)
+    let library = PresetLibrary(roots: options.roots)
+    do throws(EngineError) {
+      var graph = try PresetLibrary(roots: nil).load(place, catalog: .standard).graph(catalog: .standard)
+      let files = try NodeFiles(of: &graph, sampleRate: Engine.initialSampleRate) { file throws(EngineError) in
+        try library.existing(file)
+      }
+      return FirstPreset(name: place, graph: graph, files: files)
+    } catch {
+      throw CommandError(PresetLoading.exitCode(error.code), error.message)
+    }
   }
 
   /// Runs `start` on the control queue and waits for it.
-  private static func start(
-    _ rack: Rack, _ preset: (graph: GraphDescription, name: String)?
-  ) throws(CommandError) {
+  private static func start(_ rack: Rack, _ preset: FirstPreset?) throws(CommandError) {
     let done = Semaphore()
     let failure = Mutex<CommandError?>(nil)
     rack.engine.executor.schedule(after: 0) {

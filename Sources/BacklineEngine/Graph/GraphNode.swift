@@ -10,6 +10,8 @@ final class GraphNode {
   /// The wanted values, by parameter; those of growing inputs follow, as many as have been set or connected.
   var values: [Float]
   var isBypassed = false
+  /// The path of the file that it works with. Whoever reads files for the engine gives it to the unit.
+  var file: String?
   var instance: UnitInstance
   var state: UnsafeMutablePointer<NodeState>
   let readings: UnsafeMutablePointer<Float>
@@ -36,7 +38,7 @@ final class GraphNode {
 
   /// What makes this node again.
   var specification: NodeSpecification {
-    NodeSpecification(name: name, kind: description.kind, values: values, isBypassed: isBypassed)
+    NodeSpecification(name: name, kind: description.kind, values: values, isBypassed: isBypassed, file: file)
   }
 
   /// A node that sums its inputs and takes as many as are connected.
@@ -50,12 +52,15 @@ public struct NodeSpecification: Sendable, Equatable {
   /// By parameter index; parameters beyond the end have their defaults.
   public var values: [Float]
   public var isBypassed: Bool
+  /// The path of the file that the unit works with, of a kind that does.
+  public var file: String?
 
-  public init(name: String, kind: String, values: [Float], isBypassed: Bool = false) {
+  public init(name: String, kind: String, values: [Float], isBypassed: Bool = false, file: String? = nil) {
     self.name = name
     self.kind = kind
     self.values = values
     self.isBypassed = isBypassed
+    self.file = file
   }
 }
 
@@ -135,6 +140,10 @@ enum GraphEdit {
   case connect(ConnectionSpecification)
   case disconnect(ConnectionSpecification)
   case setPorts(PortLayout)
+  /// Lays one more bus of ports, behind the others of its side.
+  case addPorts([String], isInput: Bool)
+  /// Takes the last bus of a side away.
+  case removePorts(isInput: Bool)
 
   /// What to tell of it where it is an undo or a redo.
   var change: (kind: EngineEvent.GraphChange, name: String)? {
@@ -144,7 +153,7 @@ enum GraphEdit {
     case .rename(let name, let new): (.renamed, "\(name) \(new)")
     case .connect(let connection): (.connected, "\(connection.from) \(connection.to)")
     case .disconnect(let connection): (.disconnected, "\(connection.from) \(connection.to)")
-    case .setPorts: nil
+    case .setPorts, .addPorts, .removePorts: nil
     }
   }
 }

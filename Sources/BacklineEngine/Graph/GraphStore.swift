@@ -37,6 +37,8 @@ struct GraphStore: @unchecked Sendable {
   var actions: [AdoptionAction] = []
   /// True when the next plan differs from the last one.
   var isDirty = true
+  /// What the recorder listens to; it follows renames, and is put back with the rest.
+  var recordTracks: [RecordTrack] = []
   /// The nodes in the order of their names' creation, for lists.
   var liveCount = 0
   private var channelOffsets: [[Int32]: Int32] = [:]

@@ -26,11 +26,14 @@ struct PlanCompiler: ~Copyable {
   /// Connections brought in for nodes that have not been rendered yet, innermost node last.
   private var pending: PlainList<Brought>
   private(set) var outputReach: [UInt64] = []
+  private let records: [RecordStep]
 
   private init(
-    _ topology: Topology, _ nodes: UnsafeBufferPointer<Topology.Node>, _ edges: UnsafeBufferPointer<Topology.Edge>
+    _ topology: Topology, _ nodes: UnsafeBufferPointer<Topology.Node>, _ edges: UnsafeBufferPointer<Topology.Edge>,
+    _ records: [RecordStep]
   ) {
     self.topology = topology
+    self.records = records
     self.nodes = nodes
     self.edges = edges
     let room = nodes.count + topology.edgeCount
@@ -50,11 +53,11 @@ struct PlanCompiler: ~Copyable {
 
   /// A compiled plan, and which JACK input buses reach which JACK output bus.
   static func compile(
-    _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction]
+    _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction], records: [RecordStep] = []
   ) -> (plan: UnsafeMutablePointer<RenderPlan>, outputReach: [UInt64]) {
     topology.nodes.contiguous().withUnsafeBufferPointer { nodes in
       topology.edges.contiguous().withUnsafeBufferPointer { edges in
-        var compiler = PlanCompiler(topology, nodes, edges)
+        var compiler = PlanCompiler(topology, nodes, edges, records)
         compiler.emitAll()
         let plan = UnsafeMutablePointer<RenderPlan>.allocate(capacity: 1)
         plan.initialize(to: compiler.assignBuffers(serial: serial, applyFrame: applyFrame, actions: actions))
@@ -86,6 +89,7 @@ struct PlanCompiler: ~Copyable {
       use(bus)
       steps.append(step)
     }
+    recordPorts()
   }
 
   private mutating func visit(_ start: Int32) {
@@ -282,6 +286,38 @@ struct PlanCompiler: ~Copyable {
     }
     step.target = max(0, firstBus[Int(slot)])
     steps.append(step)
+    if !records.isEmpty { record(slot) }
+  }
+
+  /// What the recorder hears of a node, before its buffers are used for something else.
+  private mutating func record(_ slot: Int32) {
+    for record in records {
+      guard case .node(slot, let bus) = record.place else { continue }
+      var step = record.step(.record)
+      if bus < nodes[Int(slot)].outputBusCount {
+        step.source = firstBus[Int(slot)] + bus
+        use(step.source)
+      }
+      steps.append(step)
+    }
+  }
+
+  /// What the recorder hears of the JACK side, after all has been written to it, and the silence of nodes that are gone.
+  private mutating func recordPorts() {
+    for record in records {
+      var step: RenderStep
+      switch record.place {
+      case .input(let port):
+        step = record.step(.recordInput)
+        step.firstInput = port
+      case .output(let port):
+        step = record.step(.recordOutput)
+        step.firstInput = port
+      case .nothing: step = record.step(.record)
+      case .node: continue
+      }
+      steps.append(step)
+    }
   }
 
   // MARK: Buffers

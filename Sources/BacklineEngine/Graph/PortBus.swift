@@ -22,6 +22,34 @@ extension GraphStore {
     countPortBuses()
   }
 
+  /// Lays one more bus behind those of its side. What is connected stays.
+  mutating func addPorts(_ names: [String], isInput: Bool) {
+    let side = isInput ? ports.inputs : ports.outputs
+    let bus = PortBus(firstPort: Int32(side.reduce(0) { $0 + $1.count }), channelCount: Int32(names.count))
+    // The buses of earlier layouts stand behind the new one.
+    if isInput {
+      for index in topology.outgoing(Topology.input) where Int(topology.edges[Int(index)].sourceBus) >= side.count {
+        topology.edges[Int(index)].sourceBus += 1
+      }
+      topology.inputBuses.insert(bus, at: side.count)
+      ports.inputs.append(names)
+    } else {
+      for index in topology.incoming(Topology.output) where Int(topology.edges[Int(index)].targetBus) >= side.count {
+        topology.edges[Int(index)].targetBus += 1
+      }
+      topology.outputBuses.insert(bus, at: side.count)
+      ports.outputs.append(names)
+    }
+    countPortBuses()
+    isDirty = true
+  }
+
+  /// Takes the last bus of a side away. What still fades out there keeps it, as one of an earlier layout.
+  mutating func removePorts(isInput: Bool) {
+    if isInput { ports.inputs.removeLast() } else { ports.outputs.removeLast() }
+    isDirty = true
+  }
+
   /// True while connections of an earlier layout fade out.
   var hasOldPorts: Bool {
     topology.inputBuses.count > ports.inputs.count || topology.outputBuses.count > ports.outputs.count

@@ -12,6 +12,8 @@ final class FileSink {
   private var length: Int64 = 0
   /// Up to where the kernel has been told to begin writing to the disk.
   private var begun: Int64 = 0
+  /// libsndfile is never told of a longer file.
+  var reportedLimit = Int64.max
   /// What is written from this offset on fails, for tests.
   var failingOffset = Int64.max
 
@@ -30,7 +32,7 @@ final class FileSink {
 
   /// The calls for `sf_open_virtual`, with an unretained sink as their user data.
   static let calls = SF_VIRTUAL_IO(
-    get_filelen: { context in FileSink.sink(context)?.length ?? 0 },
+    get_filelen: { context in FileSink.sink(context).map { min($0.length, $0.reportedLimit) } ?? 0 },
     seek: { offset, whence, context in FileSink.sink(context)?.seek(offset, whence) ?? -1 },
     read: { bytes, count, context in FileSink.sink(context)?.read(bytes, count) ?? 0 },
     write: { bytes, count, context in FileSink.sink(context)?.write(bytes, count) ?? 0 },

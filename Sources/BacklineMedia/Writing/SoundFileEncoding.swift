@@ -10,17 +10,17 @@ public struct SoundFileEncoding: Equatable, Sendable {
   /// An encoding that can be written, or why it cannot.
   ///
   /// Without a sample format `preferred` is taken where the container has it (what the source has, say), else the best that it
-  /// has up to 32-bit floats.
+  /// has up to 32-bit floats. `channelLimit` is another limit than the 32 of a bus, where samples lie in the file as they are.
   public init(
     _ container: SoundContainer, sampleFormat: SampleFormat? = nil, preferring preferred: SampleFormat? = nil,
-    sampleRate: Int, channelCount: Int
+    sampleRate: Int, channelCount: Int, channelLimit: Int? = nil
   ) throws(SoundFileWriteError) {
     if let sampleFormat { try Self.check(container, sampleFormat) }
     try Self.check(container, sampleRate: sampleRate)
-    guard (1...container.channelLimit).contains(channelCount) else {
+    let limit = container.isPlain ? channelLimit ?? container.channelLimit : container.channelLimit
+    guard (1...limit).contains(channelCount) else {
       throw .unsupported(
-        "\(container.title) holds 1 to \(container.channelLimit) channels here, not \(channelCount): choose another format"
-      )
+        "\(container.title) holds 1 to \(limit) channels here, not \(channelCount): choose another format")
     }
     self.container = container
     self.sampleRate = sampleRate

@@ -16,7 +16,8 @@ struct SoundFileProof {
     if writer.frameCount == 0 && encoding.container.needsFrames { throw refused("has no frame to look at") }
     let reader: SoundFileReader
     do throws(SoundFileError) {
-      reader = try SoundFileReader(path: filePath)
+      reader = try SoundFileReader(
+        path: filePath, channelLimit: max(encoding.channelCount, SoundFileReader.maximumChannelCount))
     } catch {
       throw refused("is no sound file (\(reason(error)))")
     }

@@ -29,6 +29,7 @@ public final class SoundFileWriter {
   private static let lossyPieceFrames = 4096
   /// WAV counts its bytes in 32 bits; the headers and texts fit into the difference.
   private static let wavLimit: Int64 = (4 << 30) - (32 << 20)
+  private var mayGrow = false
 
   /// Begins a file on `descriptor`, which is open for reading and writing and empty. `path` is the name in errors.
   ///
@@ -46,7 +47,6 @@ public final class SoundFileWriter {
       SampleEncoder($0, channelCount: encoding.channelCount, isBigEndian: encoding.container == .aiff)
     }
     var code = encoding.container.code | (encoding.sampleFormat?.code ?? 0)
-    var mayGrow = false
     if encoding.container == .wav {
       let bytes = Int64(encoding.bytesPerFrame ?? 1)
       mayGrow = expectedFrames.map { $0 > Self.wavLimit / bytes } ?? true
@@ -63,7 +63,11 @@ public final class SoundFileWriter {
     // The peaks of a file are of no use to anybody here, and would make two files of the same sound differ by their date.
     if encoding.container == .aiff && encoding.sampleFormat?.isFloat == true { sink.startAgain() }
     sf_command(file, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
-    if mayGrow { sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE)) }
+    if mayGrow {
+      // Beyond 4 GiB libsndfile 1.2.0 would write a header of another length over the beginning of the sound.
+      sink.reportedLimit = Self.wavLimit
+      sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE))
+    }
     metadata.write(to: file)
   }
 
@@ -135,12 +139,28 @@ public final class SoundFileWriter {
     }
   }
 
+  /// Brings the header up to what has been written, so that a file whose program is killed can be read up to there.
+  public func updateHeader() throws(SoundFileWriteError) {
+    guard let file else { throw .failed(path: path, code: EBADF) }
+    sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
+    if sink.errorCode != 0 { throw .failed(path: path, code: sink.errorCode) }
+    if mayGrow && writtenBytes > Self.wavLimit { try fixSizes() }
+  }
+
+  private var writtenBytes: Int64 { frameCount * Int64(encoding.bytesPerFrame ?? 0) }
+
+  private func fixSizes() throws(SoundFileWriteError) {
+    let code = RIFFSizes.write(sink.descriptor, dataBytes: writtenBytes)
+    if code != 0 { throw .failed(path: path, code: code) }
+  }
+
   /// Ends the file. What it holds is on its way to the disk, not there: the owner of the descriptor syncs it.
   public func finish() throws(SoundFileWriteError) {
     guard let file else { throw .failed(path: path, code: EBADF) }
     self.file = nil
     let code = sf_close(file)
     guard code == 0, sink.errorCode == 0 else { throw failure(String(cString: sf_error_number(code))) }
+    if mayGrow { try fixSizes() }
     if encoding.channelCount > 2 { ChannelMask.clear(sink.descriptor) }
   }
 

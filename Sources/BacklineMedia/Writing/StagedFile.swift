@@ -77,6 +77,13 @@ public final class StagedFile {
       && first.st_ino == second.st_ino
   }
 
+  /// True where both paths name one file.
+  public static func isSame(_ path: String, asPath other: String) -> Bool {
+    var first = stat(), second = stat()
+    return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+      && first.st_ino == second.st_ino
+  }
+
   /// Refuses now what `init` would refuse for a path, and makes nothing.
   public static func check(_ path: String, replacing: Bool) throws(SoundFileWriteError) {
     let folder = folder(of: try resolved(path, replacing: replacing))

@@ -31,6 +31,7 @@ public final class CommandRouter: @unchecked Sendable {
   public var onQuit: @Sendable () -> Void = {}
   /// More keys and values for `/status`.
   var moreStatus: [() -> [(String, OSCArgument)]] = []
+  var statusValues: [String: () -> OSCArgument] = [:]
   /// What `/version` answers.
   public let version: String
 
@@ -69,6 +70,12 @@ public final class CommandRouter: @unchecked Sendable {
   ) {
     prefixes.append((prefix, { request, _ throws(EngineError) in try handler(request) }))
   }
+
+  /// Has subscribers hear of something; controllers that send it back are not answered.
+  public func tell(event: OSCMessage) { subscriptions.event(event) }
+
+  /// Gives a key of `/status` its value.
+  public func setStatus(_ key: String, _ value: @escaping () -> OSCArgument) { statusValues[key] = value }
 
   /// Adds keys and values to `/status`.
   public func addStatus(_ pairs: @escaping () -> [(String, OSCArgument)]) { moreStatus.append(pairs) }
@@ -211,7 +218,7 @@ public final class CommandRouter: @unchecked Sendable {
   func isEvent(_ request: OSCRequest) -> Bool {
     if request.id != nil { return false }
     switch request.address {
-    case "/engine/configuration", "/graph/changed", "/late", "/taken": return true
+    case "/engine/configuration", "/graph/changed", "/late", "/taken", "/record/event": return true
     case "/engine/state": return !request.arguments.isEmpty
     default: return false
     }

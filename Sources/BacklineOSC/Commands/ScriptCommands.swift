@@ -40,7 +40,7 @@ extension CommandRouter {
 
   /// True for commands that cannot be part of a transaction.
   private static func standsAlone(_ address: String) -> Bool {
-    ["/player/", "/preset/", "/graph/undo", "/graph/redo", "/tempo"].contains { address.hasPrefix($0) }
+    ["/player/", "/convolver/", "/preset/", "/graph/undo", "/graph/redo", "/tempo"].contains { address.hasPrefix($0) }
   }
 
   private func scripted(_ message: OSCMessage) throws(EngineError) -> OSCRequest {

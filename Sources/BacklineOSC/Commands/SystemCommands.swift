@@ -170,6 +170,7 @@ extension CommandRouter {
         ("nonFiniteNodes", .string(engine.nonFiniteCounts.map { "\($0.node):\($0.count)" }.joined(separator: " "))),
       ]
     }
+    for index in pairs.indices { pairs[index].1 = statusValues[pairs[index].0]?() ?? pairs[index].1 }
     for more in moreStatus { pairs += more() }
     return pairs.flatMap { [.string($0.0), $0.1] }
   }

@@ -1,6 +1,3 @@
-import CLiblo
-import Glibc
-
 /// Why a message cannot be put on the wire.
 public enum OSCEncodingError: Error, Equatable, Sendable {
   /// An address begins with `/`.
@@ -9,7 +6,6 @@ public enum OSCEncodingError: Error, Equatable, Sendable {
   case nulInString
   case notASCII(UInt8)
   case tooLong(bytes: Int, limit: Int)
-  case outOfMemory
 }
 
 extension OSCEncodingError: CustomStringConvertible {
@@ -19,15 +15,18 @@ extension OSCEncodingError: CustomStringConvertible {
     case .nulInString: "a string with a NUL inside cannot be sent"
     case .notASCII(let code): "the character \(code) is not ASCII"
     case .tooLong(let bytes, let limit): "the message has \(bytes) bytes, more than the limit of \(limit)"
-    case .outOfMemory: "no memory for the message"
     }
   }
 }
 
-/// Puts messages into bytes through liblo, into memory that is used again from one message to the next.
+/// Puts messages into bytes, into memory that is used again from one message to the next.
+///
+/// Why not liblo's builder: up to 0.31, the memory of a message that outgrows a power of two by less than 0.7 % is made too
+/// small for it, so that a string of 1 028 bytes is written beyond its end.
 final class OSCEncoder {
   private var memory: UnsafeMutableRawPointer
   private var capacity = 1024
+  private var length = 0
 
   init() { memory = .allocate(byteCount: capacity, alignment: 16) }
 
@@ -37,71 +36,89 @@ final class OSCEncoder {
   func encode(
     _ message: OSCMessage, limit: Int = OSCLimits.streamPacketBytes
   ) throws(OSCEncodingError) -> UnsafeRawBufferPointer {
-    if !message.address.utf8.starts(with: [UInt8(ascii: "/")]) { throw .invalidAddress(message.address) }
-    if message.address.utf8.contains(0) { throw .nulInString }
-    guard let built = lo_message_new() else { throw .outOfMemory }
-    defer { lo_message_free(built) }
-    for argument in message.arguments { try add(argument, to: built, limit: limit) }
-    let length = lo_message_length(built, message.address)
-    if length > limit { throw .tooLong(bytes: length, limit: limit) }
-    if length > capacity {
-      memory.deallocate()
-      while capacity < length { capacity *= 2 }
-      memory = .allocate(byteCount: capacity, alignment: 16)
-    }
-    var written = length
-    guard lo_message_serialise(built, message.address, memory, &written) != nil else { throw .outOfMemory }
-    return UnsafeRawBufferPointer(start: memory, count: written)
+    if message.address.utf8.first != UInt8(ascii: "/") { throw .invalidAddress(message.address) }
+    try makeRoom(for: message, limit: limit)
+    length = 0
+    append(message.address)
+    put(UInt8(ascii: ","))
+    for argument in message.arguments { put(argument.typeTag) }
+    pad(always: true)
+    for argument in message.arguments { append(argument) }
+    return UnsafeRawBufferPointer(start: memory, count: length)
   }
 
-  private func add(_ argument: OSCArgument, to message: lo_message, limit: Int) throws(OSCEncodingError) {
-    let code: Int32
+  /// Checks what the wire cannot carry, and gets the memory for the rest.
+  private func makeRoom(for message: OSCMessage, limit: Int) throws(OSCEncodingError) {
+    var bytes = try size(of: message.address) + (message.arguments.count + 5) & ~3
+    for argument in message.arguments { bytes += try size(of: argument) }
+    if bytes > limit { throw .tooLong(bytes: bytes, limit: limit) }
+    if bytes <= capacity { return }
+    memory.deallocate()
+    while capacity < bytes { capacity *= 2 }
+    memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  private func size(of text: String) throws(OSCEncodingError) -> Int {
+    if text.utf8.contains(0) { throw .nulInString }
+    return (text.utf8.count + 4) & ~3
+  }
+
+  private func size(of argument: OSCArgument) throws(OSCEncodingError) -> Int {
     switch argument {
-    case .int32(let value): code = lo_message_add_int32(message, value)
-    case .int64(let value): code = lo_message_add_int64(message, value)
-    case .float(let value): code = lo_message_add_float(message, value)
-    case .double(let value): code = lo_message_add_double(message, value)
-    case .string(let text):
-      try check(text, limit)
-      code = lo_message_add_string(message, text)
-    case .symbol(let text):
-      try check(text, limit)
-      code = lo_message_add_symbol(message, text)
-    case .blob(let bytes): code = try addBlob(bytes, to: message, limit: limit)
+    case .int32, .float, .midi: return 4
+    case .int64, .double, .timeTag: return 8
+    case .string(let text), .symbol(let text): return try size(of: text)
+    case .blob(let bytes): return 4 + (bytes.count + 3) & ~3
     case .character(let value):
       if value > 0x7F { throw .notASCII(value) }
-      code = lo_message_add_char(message, CChar(value))
-    case .timeTag(let value):
-      code = lo_message_add_timetag(
-        message, lo_timetag(sec: UInt32(value >> 32), frac: UInt32(truncatingIfNeeded: value)))
-    case .midi(let value):
-      var bigEndian = value.bigEndian
-      code = withUnsafeMutableBytes(of: &bigEndian) { bytes in
-        lo_message_add_midi(message, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-      }
-    case .true: code = lo_message_add_true(message)
-    case .false: code = lo_message_add_false(message)
-    case .nil: code = lo_message_add_nil(message)
-    case .impulse: code = lo_message_add_infinitum(message)
+      return 4
+    case .true, .false, .nil, .impulse: return 0
     }
-    if code != 0 { throw .outOfMemory }
   }
 
-  private func check(_ text: String, _ limit: Int) throws(OSCEncodingError) {
-    if text.utf8.count > limit { throw .tooLong(bytes: text.utf8.count, limit: limit) }
-    if text.utf8.contains(0) { throw .nulInString }
+  private func append(_ argument: OSCArgument) {
+    switch argument {
+    case .int32(let value): append(value)
+    case .int64(let value): append(value)
+    case .float(let value): append(value.bitPattern)
+    case .double(let value): append(value.bitPattern)
+    case .string(let text), .symbol(let text): append(text)
+    case .blob(let bytes):
+      append(UInt32(bytes.count))
+      bytes.withUnsafeBytes(put)
+      pad(always: false)
+    case .character(let value): append(UInt32(value))
+    case .timeTag(let value): append(value)
+    case .midi(let value): append(value)
+    case .true, .false, .nil, .impulse: break
+    }
   }
 
-  private func addBlob(_ bytes: [UInt8], to message: lo_message, limit: Int) throws(OSCEncodingError) -> Int32 {
-    if bytes.count > limit { throw .tooLong(bytes: bytes.count, limit: limit) }
-    if bytes.isEmpty {
-      // lo_blob_new refuses an empty blob, though the format has it; a blob is its size followed by its bytes.
-      var empty: UInt64 = 0
-      return lo_message_add_blob(message, &empty)
-    }
-    guard let blob = lo_blob_new(Int32(bytes.count), bytes) else { throw .outOfMemory }
-    defer { lo_blob_free(blob) }
-    return lo_message_add_blob(message, blob)
+  private func append(_ text: String) {
+    var text = text
+    text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
+    pad(always: true)
+  }
+
+  private func append(_ value: some FixedWidthInteger) {
+    withUnsafeBytes(of: value.bigEndian, put)
+  }
+
+  private func put(_ byte: UInt8) {
+    memory.storeBytes(of: byte, toByteOffset: length, as: UInt8.self)
+    length += 1
+  }
+
+  private func put(_ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress else { return }
+    (memory + length).copyMemory(from: base, byteCount: bytes.count)
+    length += bytes.count
+  }
+
+  /// Zeros up to a multiple of four; at least one after a string.
+  private func pad(always: Bool) {
+    if always { put(0) }
+    while length % 4 != 0 { put(0) }
   }
 }
 
@@ -111,5 +128,27 @@ extension OSCMessage {
     let encoder = OSCEncoder()
     defer { withExtendedLifetime(encoder) {} }
     return [UInt8](try encoder.encode(self, limit: limit))
+  }
+}
+
+extension OSCArgument {
+  /// The character that stands for the type on the wire.
+  fileprivate var typeTag: UInt8 {
+    switch self {
+    case .int32: UInt8(ascii: "i")
+    case .int64: UInt8(ascii: "h")
+    case .float: UInt8(ascii: "f")
+    case .double: UInt8(ascii: "d")
+    case .string: UInt8(ascii: "s")
+    case .symbol: UInt8(ascii: "S")
+    case .blob: UInt8(ascii: "b")
+    case .character: UInt8(ascii: "c")
+    case .timeTag: UInt8(ascii: "t")
+    case .midi: UInt8(ascii: "m")
+    case .true: UInt8(ascii: "T")
+    case .false: UInt8(ascii: "F")
+    case .nil: UInt8(ascii: "N")
+    case .impulse: UInt8(ascii: "I")
+    }
   }
 }

@@ -47,7 +47,9 @@ struct NodesReader {
       let unit
     {
       for member in parameters.members { set(member, of: unit, in: &node, parameters) }
+      expandPreset(&node, unit, given: Set(parameters.members.map(\.name)))
     }
+    node.file = file(object, unit)
     return node
   }
 
@@ -77,6 +79,32 @@ struct NodesReader {
       value.place, object.path("kind"),
       "there is no unit \(quoted(kind))\(nearest.isEmpty ? "; `backline units` lists them" : nearest)")
     return nil
+  }
+
+  /// Puts what a unit's preset sets under what the file says itself.
+  private func expandPreset(_ node: inout Preset.Node, _ unit: UnitDescription, given: Set<String>) {
+    guard let index = unit.presetIndex, let number = node.parameters[unit.parameters[index].name] else { return }
+    var values = unit.parameters.map(\.defaultValue)
+    _ = unit.set(index, to: number, in: &values)
+    for place in unit.parameters.indices where place != index && given.contains(unit.parameters[place].name) {
+      let parameter = unit.parameters[place]
+      _ = unit.set(place, to: node.parameters[parameter.name] ?? parameter.defaultValue, in: &values)
+    }
+    node.parameters = [:]
+    for (parameter, value) in zip(unit.parameters, values) where value != parameter.defaultValue {
+      node.parameters[parameter.name] = value
+    }
+  }
+
+  private func file(_ object: PresetObject, _ unit: UnitDescription?) -> String? {
+    guard let value = object.optional("file"), let path = object.string(value, "file") else { return nil }
+    if let unit, unit.file == nil {
+      problems.add(value.place, object.path("file"), "`\(unit.kind)` works with no file; remove the key")
+    }
+    if path.isEmpty || path.utf8.contains(0) {
+      problems.add(value.place, object.path("file"), "this is no path; name a file")
+    }
+    return path
   }
 
   private func set(

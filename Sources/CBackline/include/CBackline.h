@@ -12,7 +12,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "BlockRings.h"
+#include "DelayKernel.h"
+#include "DynamicsKernel.h"
 #include "FilterKernels.h"
+#include "ReverbKernel.h"
 #include "SectionCascade.h"
 #include "StateVariable.h"
 #include "StereoVector.h"
@@ -211,6 +215,8 @@ typedef struct HostCycle {
   int32_t inputCount;
   int32_t outputCount;
   int32_t frameCount;
+  /// Frames that the host's server has lost right before this cycle: time that nobody has rendered.
+  int32_t lostFrames;
 } HostCycle;
 
 /// Renders one cycle; called on the host's render thread.

@@ -1,0 +1,27 @@
+import Backline
+
+/// The formats of tracks; see `MediaFormat`.
+public struct CMFormatDescription: Sendable, Equatable {
+  public let format: MediaFormat
+
+  public init(_ format: MediaFormat) { self.format = format }
+}
+
+/// What the types of samples are named after.
+public enum CMSampleBuffer {
+  /// Samples of any content.
+  public enum DynamicContent: Sendable {}
+}
+
+/// A coded sample with its times; see `MediaSample`.
+public struct CMReadySampleBuffer<Content>: Sendable {
+  public let sample: MediaSample
+
+  /// A sample as a reader gives it.
+  public init(_ sample: MediaSample) { self.sample = sample }
+
+  public var formatDescription: CMFormatDescription? { CMFormatDescription(sample.format) }
+  public var presentationTimeStamp: CMTime { CMTime(sample.presentationTime) }
+  public var decodeTimeStamp: CMTime { CMTime(sample.decodeTime) }
+  public var duration: CMTime { CMTime(sample.duration) }
+}

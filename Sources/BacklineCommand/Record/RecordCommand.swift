@@ -1,0 +1,143 @@
+import BacklineEngine
+import BacklineJACK
+import BacklineMedia
+import Glibc
+import Synchronization
+
+/// `backline record OUTPUT`: ports of a JACK server into files, without a rack.
+enum RecordCommand {
+  static func command() -> ProgramCommand {
+    ProgramCommand(.record) { arguments, context throws(CommandError) in
+      let signals = SignalWait()
+      let session = try RecordSession(arguments, context) { signals.interrupt() }
+      try session.start()
+      signals.wait()
+      let report = session.stop()
+      if arguments.contains(.json) {
+        try context.write(json: RecordText.json(report))
+      } else {
+        try context.write(RecordText.summary(report) + "\n")
+      }
+      return RecordText.exitCode(report)
+    }
+  }
+}
+
+/// One run of the command: an engine with inputs and nothing else, and a recorder on it.
+private final class RecordSession: @unchecked Sendable {
+  // Why unchecked: made and ended on the main thread, the rest is on the control queue.
+
+  private let engine = Engine()
+  private let host: JACKHost
+  private let recorder: Recorder
+  private let path: String
+  private let name: String
+  private let ports: [String]
+  private let duration: Double?
+  private let interrupt: @Sendable () -> Void
+
+  init(
+    _ arguments: ParsedArguments, _ context: CommandContext, interrupt: @escaping @Sendable () -> Void
+  ) throws(CommandError) {
+    path = arguments[.recording] ?? ""
+    name = arguments[.name] ?? "backline-record"
+    ports = (arguments[.ports] ?? "system:capture_1,system:capture_2").split(separator: ",").map(String.init)
+    if ports.isEmpty { throw .usage("--ports: name one port at least") }
+    if ports.count > 64 { throw .usage("--ports: \(ports.count) ports, at most 64 can be recorded") }
+    duration = try RecordOptions.seconds(arguments[.duration], of: .duration)
+    self.interrupt = interrupt
+    var settings = RecordOptions.settings(arguments)
+    if let name = arguments[.sampleFormat], let format = SampleFormat(rawValue: name) { settings.sampleFormat = format }
+    if let name = arguments[.containerFormat] {
+      guard let container = SoundContainer(rawValue: name) else {
+        throw .usage("--format: \(name) cannot be recorded live, wav, rf64, w64 and caf can")
+      }
+      settings.container = container
+    }
+    let connections = try RecordPorts.connections(to: ports, server: arguments[.server]) { "in_\($0 + 1)" }
+    let log: @Sendable (String) -> Void = { try? context.errors.write("backline: \(SafeText.line($0))\n") }
+    do throws(EngineError) {
+      host = try JACKHost(
+        JACKOptions(
+          server: arguments[.server], connectPolicy: .none, connections: connections, log: { log("jack: \($0)") }))
+      let engine = engine
+      recorder = try engine.wait { _ throws(EngineError) in
+        try Recorder(engine: engine, settings: settings) { event in
+          if let line = RecordText.line(event), !event.isEnd { log(line) }
+          if event.isEnd { interrupt() }
+        }
+      }
+    } catch {
+      throw CommandError(.unavailable, error.message)
+    }
+  }
+
+  /// Opens the host and begins.
+  func start() throws(CommandError) {
+    let answered = Semaphore()
+    let box = OutcomeBox()
+    engine.executor.schedule(after: 0) { [self] in
+      do throws(EngineError) {
+        try open { result in
+          box.result.withLock { $0 = result }
+          answered.signal()
+        }
+      } catch {
+        box.result.withLock { $0 = .failure(error) }
+        answered.signal()
+      }
+    }
+    answered.wait()
+    if case .failure(let error) = box.result.withLock({ $0 }) {
+      throw CommandError(error.code == .formatMismatch ? .wrongUsage : .cannotCreate, error.message)
+    }
+  }
+
+  private func open(_ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void) throws(EngineError) {
+    let layout = PortLayout(inputs: ports.indices.map { ["in_\($0 + 1)"] }, outputs: [])
+    try engine.hereThrowing { engine throws(EngineError) in
+      try engine.perform(.load(GraphDescription(ports: layout, nodes: [], connections: [])))
+    }
+    let sources = ports.indices.map { Endpoint("input", bus: $0) }
+    for (source, port) in zip(sources, ports) { try recorder.label(source, port) }
+    engine.here { engine in
+      engine.observe { [weak self] event in
+        guard let self else { return }
+        if case .configurationChanged(cause: "sampleRate", _, _, _) = event { recorder.followRate() }
+        if case .stateChanged(.unavailable(let reason)) = event, !recorder.isRecording {
+          completion(.failure(EngineError(.unavailable, reason)))
+        }
+        // Started when the rate is known, so that the files have it.
+        if case .stateChanged(.running) = event, !recorder.isRecording { begin(sources, completion) }
+      }
+      engine.start(host, name: name)
+    }
+  }
+
+  private func begin(_ sources: [Endpoint], _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void) {
+    let rate = engine.here { $0.sampleRate }
+    recorder.start(path: path, sources: sources, frameLimit: duration.map { Int64(($0 * rate).rounded()) }, completion)
+  }
+
+  /// Ends the recording where it has not ended by itself, and the host.
+  func stop() -> RecordingReport {
+    let done = Semaphore()
+    engine.executor.schedule(after: 0) { [self] in recorder.stop { _ in done.signal() } }
+    done.wait(seconds: 10)
+    let closed = Semaphore()
+    engine.executor.schedule(after: 0) { [engine] in engine.here { $0.stop { _ in closed.signal() } } }
+    closed.wait(seconds: 2)
+    return recorder.report
+  }
+}
+
+/// An answer on its way to the main thread.
+private final class OutcomeBox: Sendable {
+  let result = Mutex<Result<Void, EngineError>>(.success(()))
+}
+
+extension RecordingEvent {
+  fileprivate var isEnd: Bool {
+    if case .ended = self { true } else { false }
+  }
+}

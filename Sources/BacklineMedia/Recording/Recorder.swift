@@ -1,0 +1,209 @@
+import BacklineEngine
+import BacklineRealtime
+
+/// What holds for all recordings of one recorder.
+public struct RecordingSettings: Sendable {
+  /// How long the disk may hang before frames are lost. The ring takes 4 bytes a sample: about 1 MiB a channel for 5 seconds at
+  /// 48 kHz.
+  public var ringSeconds = 5.0
+  /// Seconds from before a start that are recorded, too, of sources that are armed.
+  public var preRoll = 0.0
+  /// A new file begins after so many seconds, or before a file gets larger than so many bytes.
+  public var splitSeconds: Double?
+  public var splitBytes: Int64?
+  public var sampleFormat = SampleFormat.float32
+  /// The kind of file; by the ending of its name where it is `nil`, WAV (RF64 beyond 4 GiB) where that says nothing.
+  public var container: SoundContainer?
+
+  public init() {}
+}
+
+/// Records what an engine renders, live: any set of its inputs, outputs and nodes, as the tracks of one file or as files.
+///
+/// All tracks have one clock, the engine's frames. The render thread fills a ring and never waits; a thread writes it down. Where
+/// the disk is too slow for longer than the ring lasts, frames are left out, counted and told, and silence stands in their place.
+/// Control queue only.
+public final class Recorder: @unchecked Sendable {
+  // Why unchecked: confined to the control queue, but for the writer.
+
+  public let engine: Engine
+  public private(set) var settings: RecordingSettings
+  let writer: RecordingWriter
+  private var armed: [Endpoint] = []
+  private var labels: [Endpoint: String] = [:]
+  /// What the present ring holds.
+  private var tracks: [RecordingPlan.Track] = []
+  private var memory: RecordMemory?
+  /// From a start that is under way to the end.
+  private var isBusy = false
+  /// True once a start has succeeded, until the end.
+  public private(set) var isRecording = false
+
+  /// A recorder for an engine; `tell` is called on threads of its own.
+  public init(
+    engine: Engine, settings: RecordingSettings = RecordingSettings(),
+    tell: @escaping @Sendable (RecordingEvent) -> Void
+  ) throws(EngineError) {
+    self.engine = engine
+    self.settings = settings
+    let box = WeakBox<Recorder>()
+    writer = try RecordingWriter { event in
+      tell(event)
+      guard case .ended = event else { return }
+      engine.executor.schedule(after: 0) { box.value?.hasEnded() }
+    }
+    box.value = self
+  }
+
+  /// How the recording is doing, or how the last one ended.
+  public var report: RecordingReport { writer.state }
+
+  // MARK: Commands
+
+  /// Begins a recording at `path`; see `RecordingPlan`. Without sources, those that are armed are recorded, and `output` where
+  /// none is. `frameLimit` ends it.
+  public func start(
+    path: String, sources: [Endpoint] = [], frameLimit: Int64? = nil,
+    _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void
+  ) {
+    do throws(EngineError) {
+      if isBusy { throw EngineError(.busy, "\(report.path) is being recorded: stop that first") }
+      let wanted = !sources.isEmpty ? sources : !armed.isEmpty ? armed : [Endpoint("output")]
+      let tracks = try makeTracks(wanted)
+      var plan: RecordingPlan
+      do throws(SoundFileWriteError) {
+        plan = try RecordingPlan(
+          path: path, tracks: tracks, container: settings.container, sampleFormat: settings.sampleFormat)
+      } catch {
+        throw EngineError(error)
+      }
+      let rate = engine.here { $0.sampleRate }
+      plan.splitFrames = settings.splitSeconds.map { max(1, Int64(($0 * rate).rounded())) }
+      plan.splitBytes = settings.splitBytes
+      plan.frameLimit = frameLimit
+      var clock: Int64?
+      if let memory, tracks.map(\.source) == self.tracks.map(\.source) {
+        clock = memory.ring.pointee.currentFrame - Int64((settings.preRoll * rate).rounded())
+      } else {
+        listen(to: tracks)
+      }
+      isBusy = true
+      writer.start(plan, from: clock) { [self, engine] result in
+        engine.executor.schedule(after: 0) { [self] in
+          switch result {
+          case .success:
+            isRecording = true
+            completion(.success(()))
+          case .failure(let error):
+            isBusy = false
+            listenToArmed()
+            completion(.failure(EngineError(error)))
+          }
+        }
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  /// Ends the recording here; told once its files have their names, or could not get them.
+  public func stop(_ completion: @escaping @Sendable (RecordingReport) -> Void) {
+    writer.stop(before: memory?.ring.pointee.currentFrame ?? 0, .stopped, completion)
+  }
+
+  /// Marks the present frame.
+  public func mark(_ text: String) throws(EngineError) {
+    guard isRecording, let memory else { throw EngineError(.unavailable, "nothing is being recorded: start first") }
+    if let container = settings.container ?? SoundContainer(ofFileNamed: report.path), container != .wav,
+      container != .rf64
+    {
+      throw EngineError(.notAllowed, "\(container.title) keeps no markers here: record WAV or RF64")
+    }
+    writer.mark(memory.ring.pointee.currentFrame, text)
+  }
+
+  /// Has a source listened to before a recording, or not any more; while one runs, has its track sound or be silent.
+  public func arm(_ source: Endpoint, _ isArmed: Bool) throws(EngineError) {
+    _ = try engine.hereThrowing { engine throws(EngineError) in try engine.recordChannels(of: source) }
+    if isBusy {
+      guard let index = tracks.firstIndex(where: { $0.source == source }) else {
+        throw EngineError(.busy, "'\(source)' is no track of the recording that runs: arm it before the next one")
+      }
+      writer.setSilent(index, !isArmed)
+      return
+    }
+    armed.removeAll { $0 == source }
+    if isArmed { armed.append(source) }
+    listenToArmed()
+  }
+
+  /// Names a source, for the names of files.
+  public func label(_ source: Endpoint, _ text: String) throws(EngineError) {
+    _ = try engine.hereThrowing { engine throws(EngineError) in try engine.recordChannels(of: source) }
+    labels[source] = text.isEmpty ? nil : text
+  }
+
+  /// The sources that are armed, in order.
+  public var armedSources: [Endpoint] { armed }
+
+  /// The engine runs at another rate from here on; nothing renders yet. A recording goes on in another file.
+  public func followRate() {
+    if memory != nil { listen(to: tracks) }
+  }
+
+  /// Nodes have other names now.
+  public func followRename(from old: String, to new: String) {
+    func renamed(_ source: Endpoint) -> Endpoint { source.node == old ? Endpoint(new, bus: source.bus) : source }
+    armed = armed.map(renamed)
+    tracks = tracks.map { RecordingPlan.Track(source: renamed($0.source), label: $0.label, channels: $0.channels) }
+    labels = Dictionary(labels.map { (renamed($0.key), $0.value) }) { first, _ in first }
+  }
+
+  // MARK: Listening
+
+  private func makeTracks(_ sources: [Endpoint]) throws(EngineError) -> [RecordingPlan.Track] {
+    var first = 0
+    var tracks: [RecordingPlan.Track] = []
+    for source in sources {
+      let count = try engine.hereThrowing { engine throws(EngineError) in try engine.recordChannels(of: source) }
+      if tracks.contains(where: { $0.source == source }) {
+        throw EngineError(.notAllowed, "'\(source)' is named twice: once is enough")
+      }
+      let label = labels[source] ?? source.description
+      tracks.append(RecordingPlan.Track(source: source, label: label, channels: first..<first + count))
+      first += count
+    }
+    return tracks
+  }
+
+  private func listen(to tracks: [RecordingPlan.Track]) {
+    self.tracks = tracks
+    let rate = engine.here { $0.sampleRate }
+    let channels = tracks.map(\.channels.upperBound).max() ?? 0
+    let frames = Int((settings.ringSeconds + settings.preRoll + 0.5) * rate)
+    let memory = channels > 0 ? RecordMemory(channelCount: channels, frames: frames) : nil
+    self.memory = memory
+    engine.here { engine in
+      engine.record(
+        tracks.map {
+          RecordTrack(source: $0.source, firstChannel: $0.channels.lowerBound, channelCount: $0.channels.count)
+        }, into: memory)
+      engine.flush()
+    }
+    writer.read(memory, sampleRate: Int(rate), preRoll: Int(settings.preRoll * rate))
+  }
+
+  private func listenToArmed() {
+    let tracks = armed.compactMap { source in (try? makeTracks([source])) == nil ? nil : source }
+    let wanted = (try? makeTracks(tracks)) ?? []
+    if wanted.map(\.source) == self.tracks.map(\.source) && (memory != nil) == !wanted.isEmpty { return }
+    listen(to: wanted)
+  }
+
+  private func hasEnded() {
+    if writer.state.state == .recording { return }
+    isBusy = false
+    isRecording = false
+    listenToArmed()
+  }
+}

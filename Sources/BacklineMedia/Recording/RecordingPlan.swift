@@ -1,0 +1,102 @@
+import BacklineEngine
+
+/// What a recording is to be: its tracks, its files, its ends.
+public struct RecordingPlan: Sendable {
+  /// The most channels of one file, and of all tracks together.
+  public static let channelLimit = 64
+  public static let totalChannelLimit = 256
+  /// The kinds of file: those that keep samples as they are, so that a file whose program is killed is whole up to there.
+  public static let containers: [SoundContainer] = [.wav, .rf64, .w64, .caf]
+
+  /// One source.
+  public struct Track: Sendable, Equatable {
+    public let source: Endpoint
+    /// Names its file where each track has one.
+    public let label: String
+    /// Its place among the channels of all tracks.
+    public let channels: Range<Int>
+
+    public init(source: Endpoint, label: String, channels: Range<Int>) {
+      self.source = source
+      self.label = label
+      self.channels = channels
+    }
+  }
+
+  /// One file with all tracks or, where it ends in a slash, the folder for one file a track.
+  public let path: String
+  public let tracks: [Track]
+  public let container: SoundContainer
+  public let sampleFormat: SampleFormat
+  /// A new file begins after so many frames, and before a file gets larger than so many bytes.
+  public var splitFrames: Int64?
+  public var splitBytes: Int64?
+  /// The recording ends by itself after so many frames.
+  public var frameLimit: Int64?
+
+  /// Refuses what no file can hold. `container` is taken from the file's name where it is `nil`, WAV where that says nothing.
+  public init(
+    path: String, tracks: [Track], container: SoundContainer? = nil, sampleFormat: SampleFormat = .float32
+  ) throws(SoundFileWriteError) {
+    self.path = path
+    self.tracks = tracks
+    self.sampleFormat = sampleFormat
+    let isFolder = path.hasSuffix("/")
+    let named = isFolder ? .wav : SoundContainer(ofFileNamed: path)
+    self.container = container ?? named ?? .wav
+    guard Self.containers.contains(self.container) else {
+      throw .unsupported(
+        "\(self.container.title) cannot be recorded live: record WAV, RF64, W64 or CAF, and render it to \(self.container.title)"
+      )
+    }
+    let channels = tracks.reduce(0) { $0 + $1.channels.count }
+    if tracks.isEmpty || channels == 0 { throw .unsupported("there is nothing to record: name a source with channels") }
+    if channels > Self.totalChannelLimit {
+      throw .unsupported("\(channels) channels are too many to record: at most \(Self.totalChannelLimit)")
+    }
+    // Checked now, and not when the file is made.
+    for file in try files(path: path) { _ = try encoding(channelCount: file.channels.count, sampleRate: 48_000) }
+  }
+
+  var isFolder: Bool { path.hasSuffix("/") }
+
+  var channelCount: Int { tracks.map(\.channels.upperBound).max() ?? 0 }
+
+  func encoding(channelCount: Int, sampleRate: Int) throws(SoundFileWriteError) -> SoundFileEncoding {
+    try SoundFileEncoding(
+      container, sampleFormat: sampleFormat, sampleRate: sampleRate, channelCount: channelCount,
+      channelLimit: Self.channelLimit)
+  }
+
+  /// The files of a part, with the channels of each. `number` counts the parts from 1.
+  func files(
+    path: String, part number: Int = 1
+  ) throws(SoundFileWriteError) -> [(path: String, channels: Range<Int>, title: String?)] {
+    func name(_ path: String) -> String { number == 1 ? path : UnfinishedRecording.numbered(path, number) }
+    if !isFolder { return [(name(path), 0..<channelCount, nil)] }
+    var taken: Set<String> = []
+    return tracks.map { track in
+      let base = Self.safeName(track.label)
+      var unique = base
+      var count = 1
+      while !taken.insert(unique.lowercased()).inserted {
+        count += 1
+        unique = "\(base)-\(count)"
+      }
+      return (name("\(path)\(unique).\(container.fileEnding)"), track.channels, track.label)
+    }
+  }
+
+  /// A label as a file's name: without what means something to a file system or a terminal, and not too long.
+  static func safeName(_ label: String) -> String {
+    var name = String(
+      label.unicodeScalars.map { scalar -> Character in
+        scalar.value < 32 || scalar.value == 127 || "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+          ? "-" : Character(scalar)
+      })
+    while name.utf8.count > 200 { name.removeLast() }
+    while name.first == "." || name.first == " " { name.removeFirst() }
+    while name.last == "." || name.last == " " { name.removeLast() }
+    return name.isEmpty ? "track" : name
+  }
+}
