@@ -78,6 +78,10 @@ struct RecoveryTests {
     #expect(back.length == 6_400 && folder.names == ["take.wav"])
     engine.stop()
     #expect(engine.state == .stopped)
+    let states = engine.transitions.map(\.state)
+    #expect(
+      states.first == .running && states.contains(.interrupted("the server was killed")) && states.last == .stopped)
+    #expect(engine.transitions.map(\.hostTime) == engine.transitions.map(\.hostTime).sorted())
   }
 
   @Test("other numbers of channels go out when the engine is rendered by hand, and the first ones come back")

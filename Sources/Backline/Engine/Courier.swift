@@ -6,7 +6,7 @@ import Synchronization
 /// A thread on which an engine's callers are called back, so that they may do what they like: wait for the engine, stop it,
 /// let it go. The render thread wakes it through `signal`.
 final class Courier: @unchecked Sendable {
-  // Why unchecked: the signal's memory is used through atomics alone.
+  // Why unchecked: the signal's memory is used through atomics alone, and whether it rests is the thread's own.
 
   /// Looks for something to tell; called on the courier's thread whenever it has been woken.
   typealias Round = @Sendable () -> Void
@@ -14,6 +14,10 @@ final class Courier: @unchecked Sendable {
   let signal: UnsafeMutablePointer<WakeSignal>
   private let thread: SerialThread
   private let rounds = Mutex<[ObjectIdentifier: Round]>([:])
+  private var isResting = false
+
+  /// Seconds between two looks at what the render thread has left, where it leaves something all the time.
+  private static let rest = 0.002
 
   init(name: String) throws(AudioError) {
     let box = WeakBox<Courier>()
@@ -58,8 +62,19 @@ final class Courier: @unchecked Sendable {
   /// An eventfd whose increase wakes the thread.
   var wakeDescriptor: Int32 { thread.wakeDescriptor }
 
+  /// Looks around, and lets `rest` pass before the render thread has to wake the thread again: what comes meanwhile is found at
+  /// its end. Without that, each of many taps would make a system call in each cycle.
   private func makeRounds() {
-    _ = signal.pointee.isPending.exchange(false, ordering: .acquiringAndReleasing)
-    for round in rounds.withLock({ Array($0.values) }) { round() }
+    lookAround()
+    if isResting { return }
+    isResting = true
+    thread.run(after: Self.rest) { [weak self] in
+      guard let self else { return }
+      isResting = false
+      _ = signal.pointee.isPending.exchange(false, ordering: .acquiringAndReleasing)
+      lookAround()
+    }
   }
+
+  private func lookAround() { for round in rounds.withLock({ Array($0.values) }) { round() } }
 }
