@@ -174,4 +174,42 @@ struct RecordingRepairTests {
         path: "b.wav", tracks: [.init(source: .init("input"), label: "", channels: 0..<65)])
     }
   }
+
+  @Test(
+    "32 channels for 720 seconds, over 4 GiB, are RF64 with right sizes in other readers, too",
+    .enabled(if: ProcessInfo.processInfo.environment["BACKLINE_LONG_TESTS"] == "1"))
+  func longRecording() throws {
+    let fixtures = SoundFixtures()
+    let tracks = [RecordingPlan.Track(source: .init("input"), label: "input", channels: 0..<32)]
+    let part = try RecordingPart(
+      RecordingPlan(path: fixtures.path("long.wav"), tracks: tracks), number: 1, sampleRate: 48_000)
+    let pieceFrames = 7680, pieces = 4500
+    let scratch = UnsafeMutablePointer<Float>.allocate(capacity: pieceFrames * 32)
+    defer { scratch.deallocate() }
+    scratch.initialize(repeating: 0.25, count: pieceFrames * 32)
+    for piece in 0..<pieces {
+      #expect(part.reserve(pieceFrames))
+      try part.write(pieceFrames, scratch) { _, target in
+        // The first sample of each piece tells its number.
+        target[0] = Float(piece) / 8192
+      }
+      if piece % 100 == 0 { try part.updateHeaders() }
+    }
+    #expect(part.finish() == nil && part.publish().failure == nil)
+    let path = fixtures.path("long.wav")
+    let reader = try SoundFileReader(path: path)
+    #expect(reader.format.frameCount == 34_560_000)
+    var frame = [Float](repeating: 0, count: 32)
+    for piece in [0, 1, 2000, pieces - 1] {
+      let read = try frame.withUnsafeMutableBufferPointer {
+        try reader.read(at: Int64(piece * pieceFrames), into: #require($0.baseAddress), count: 1)
+      }
+      #expect(read == 1 && frame[0] == Float(piece) / 8192 && frame[1] == 0.25)
+    }
+    let other = try ProcessRunner(
+      "/usr/bin/ffprobe",
+      ["-loglevel", "error", "-show_entries", "stream=duration_ts,channels", "-of", "csv=p=0", path]
+    ).wait(30)
+    #expect(other.output.trimmingCharacters(in: .whitespacesAndNewlines) == "32,34560000")
+  }
 }
