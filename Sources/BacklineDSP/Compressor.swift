@@ -186,20 +186,32 @@ public struct Compressor: ProcessingUnit, ~Copyable {
   private mutating func apply(_ block: borrowing RenderBlock, _ offset: Int, _ count: Int) {
     let left = block.input(0, 0) + offset, right = block.input(0, 1) + offset
     let leftOut = block.output(0, 0) + offset, rightOut = block.output(0, 1) + offset
-    let isWhole = mix.isSettled && mix.value == 1
-    if isWhole && line.isIdle {
-      line.note(left, right, count)
-      backline_multiply(leftOut, left, gains, Int64(count))
-      backline_multiply(rightOut, right, gains, Int64(count))
+    // Frame by frame up to the very frame at which the mix has settled, wherever the block was cut.
+    var start = 0
+    while start < count && !isWhole {
+      let delayed = line.next(SIMD2(left[start], right[start]))
+      let gain = 1 + mix.next() * (gains[start] - 1)
+      leftOut[start] = delayed.x * gain
+      rightOut[start] = delayed.y * gain
+      start &+= 1
+    }
+    let rest = count &- start
+    if rest <= 0 { return }
+    if line.isIdle {
+      line.note(left + start, right + start, rest)
+      backline_multiply(leftOut + start, left + start, gains + start, Int64(rest))
+      backline_multiply(rightOut + start, right + start, gains + start, Int64(rest))
       return
     }
-    for frame in 0..<max(0, count) {
+    for frame in start..<count {
       let delayed = line.next(SIMD2(left[frame], right[frame]))
-      let gain = isWhole ? gains[frame] : 1 + mix.next() * (gains[frame] - 1)
-      leftOut[frame] = delayed.x * gain
-      rightOut[frame] = delayed.y * gain
+      leftOut[frame] = delayed.x * gains[frame]
+      rightOut[frame] = delayed.y * gains[frame]
     }
   }
+
+  /// True where nothing of the dry signal is mixed in.
+  private var isWhole: Bool { @inline(__always) @_noLocks get { mix.isSettled && mix.value == 1 } }
 
   // MARK: Control
 

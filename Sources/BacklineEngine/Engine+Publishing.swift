@@ -82,6 +82,9 @@ extension Engine {
     let hasLines = store.topology.edges.contains { $0.isUsed && $0.lineMaximum > 0 }
     let alignment = PathAlignment(store.topology)
     if store.topology.latentCount == 0 && !hasLines { return alignment.outputLatency }
+    // When alignments settle is not taken down, so that paths may be aligned a little earlier or later when this is rendered
+    // again.
+    changeLog?.spoil()
     for index in Int32(0)..<Int32(store.topology.edges.count) {
       let edge = store.topology.edges[Int(index)]
       if !edge.isUsed || edge.isLeaving || edge.isDeferred { continue }

@@ -40,7 +40,8 @@ struct CaptureTests {
       guard let node = any(nodes, &numbers), let unit = UnitCatalog.standard[node.kind] else { return [] }
       let index = numbers.next(0..<unit.parameters.count)
       let parameter = unit.parameters[index]
-      if parameter.isReadOnly { return [] }
+      // With a latency that changes, a capture is not exact.
+      if parameter.isReadOnly || parameter.affectsLatency { return [] }
       let value = parameter.denormalized(Float(numbers.next(0..<1000)) / 1000)
       return [.set(node: node.name, parameter: index, value: value, ramp: numbers.next(0..<3) == 0 ? 0.02 : nil)]
     case 5: return any(nodes, &numbers).map { [.bypass($0.name, numbers.next(0..<2) == 0)] } ?? []
@@ -211,6 +212,13 @@ struct CaptureTests {
 
   @Test("what a player plays is rendered again to the bit, with the files and commands that it was given")
   func players() async throws {
+    // A busy machine may be late with what is read, and such a capture says that it is not exact.
+    for _ in 0..<8 where try await isExactlyAgain() { return }
+    Issue.record("no take of eight was exact")
+  }
+
+  /// Plays a take; renders it again where it is exact, and says whether it is.
+  private func isExactlyAgain() async throws -> Bool {
     let take = try await PlayerTake(try MediaService { _, _ in })
     var numbers = Numbers(state: 7)
     func noise(_ frames: Int, _ amplitude: Float) -> [Float] {
@@ -250,10 +258,37 @@ struct CaptureTests {
       }
     }
     let taken = try await take.end()
-    #expect(taken.isExact)
+    if !taken.isExact { return false }
     #expect(taken.changes.filter(\.isUnits).count > 60)
     #expect(take.live.contains { $0.magnitude > 0.2 })
     try expectAgain(taken, take.live, take.folder, "players")
+    return true
+  }
+
+  @Test("a capture of a graph that aligns a latency says that it is not exact")
+  func latency() async throws {
+    let folder = RenderFolder()
+    let capture = try CaptureWriter(folder: folder.file("take"), channelCount: 2) { _ in }
+    let engine = Engine()
+    let host = ClosableHost()
+    try await engine.perform([
+      .add(kind: "compressor", name: "c", values: []), .connect(Endpoint("input"), Endpoint("c")),
+      .connect(Endpoint("c"), Endpoint("output")),
+    ])
+    await engine.record(capture)
+    await engine.start(capture.tapped(host), name: "live")
+    try await waitUntil { host.host.isStarted }
+    let lookAhead = try #require(UnitCatalog.standard["compressor"]?.parameterIndex(named: "lookAhead"))
+    try await engine.perform(.set(node: "c", parameter: lookAhead, value: 0.004, ramp: nil))
+    await engine.flush()
+    for _ in 0..<20 {
+      _ = host.cycle([[Float](repeating: 0.5, count: 64), [Float](repeating: 0.5, count: 64)], frames: 64)
+    }
+    await engine.stop()
+    while host.cycle([[], []], frames: 100) != nil { usleep(1000) }
+    try await waitUntil { await engine.state == .stopped }
+    capture.finish()
+    #expect(try CaptureFolder(folder.file("take")).isExact == false)
   }
 
   @Test("a capture in which a player waited for its file says that it is not exact")

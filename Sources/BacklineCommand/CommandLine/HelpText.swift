@@ -33,7 +33,8 @@ enum HelpText {
       text += heading("Arguments", style) + TextLayout.table(rows, indent: 2, width: width, style: style) + "\n"
     }
     let rows = command.allOptions.map { option in
-      [option.usage, option.summary + (option.isRepeatable ? " May be repeated." : "")]
+      let words = option.value.map { $0.hidesWords ? allowed($0) : "" } ?? ""
+      return [option.usage, option.summary + words + (option.isRepeatable ? " May be repeated." : "")]
     }
     text += heading("Options", style) + TextLayout.table(rows, indent: 2, width: width, style: style)
     if !command.discussion.isEmpty { text += "\n" + TextLayout.paragraph(command.discussion, width: width) }

@@ -35,10 +35,18 @@ struct ValueDeclaration: Equatable, Sendable {
     }
   }
 
+  /// The widest list of words that stands in a usage; of a longer one the placeholder does.
+  private static let widestList = 30
+
+  /// True where the usage does not say which words there are.
+  var hidesWords: Bool {
+    if case .word(let words) = rule { words.joined(separator: "|").count > Self.widestList } else { false }
+  }
+
   /// How the value is shown in the usage: `auto|jack|timer`, `N|auto`, `PORT`.
   var usage: String {
     switch rule {
-    case .word(let words): words.joined(separator: "|")
+    case .word(let words): hidesWords ? placeholder : words.joined(separator: "|")
     case .integer(_, let word?): "\(placeholder)|\(word)"
     default: placeholder
     }

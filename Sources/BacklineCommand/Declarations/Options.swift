@@ -81,10 +81,10 @@ extension OptionDeclaration {
   static let containerFormat = OptionDeclaration(
     "--format",
     ValueDeclaration(
-      "NAME", .word(SoundContainer.allCases.map(\.rawValue) + MovieContainer.allCases.map(\.rawValue))),
+      "KIND", .word(SoundContainer.allCases.map(\.rawValue) + MovieContainer.allCases.map(\.rawValue))),
     "The kind of file; by the ending of OUTPUT unless told otherwise.")
   static let sampleFormat = OptionDeclaration(
-    "--sample-format", ValueDeclaration("NAME", .word(SampleFormat.allCases.map(\.rawValue))),
+    "--sample-format", ValueDeclaration("FORMAT", .word(SampleFormat.allCases.map(\.rawValue))),
     "How samples are kept; as in the input unless told otherwise, where the kind of file allows it. 16 and 24 bits are dithered."
   )
   static let maxFrames = OptionDeclaration(

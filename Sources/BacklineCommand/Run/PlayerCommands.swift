@@ -177,10 +177,7 @@ final class PlayerCommands: @unchecked Sendable {
     _ name: String, _ resolved: String, _ control: PlayerControl,
     _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
   ) {
-    engine.here { engine in
-      engine.spoilCapture()
-      try? engine.noteFile(resolved, of: name)
-    }
+    engine.here { try? $0.noteFile(resolved, of: name) }
     loads += 1
     let thisLoad = loads
     sessions[name] = Session(path: resolved, control: control, load: thisLoad)
@@ -205,7 +202,10 @@ final class PlayerCommands: @unchecked Sendable {
   /// Loads into players what their nodes name: after a preset has been taken over.
   func loadNamed() {
     for node in engine.here({ $0.nodes }) {
-      if let path = node.file, let control = node.control as? PlayerControl { open(node.name, path, control) { _ in } }
+      guard let path = node.file, let control = node.control as? PlayerControl else { continue }
+      // When the files of a preset are there is the disk's affair.
+      engine.here { $0.spoilCapture() }
+      open(node.name, path, control) { _ in }
     }
   }
 

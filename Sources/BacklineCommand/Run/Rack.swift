@@ -119,8 +119,8 @@ final class Rack: @unchecked Sendable {
       announcer.log("\(cause) \(old) -> \(new)")
       if cause == "sampleRate" {
         players.followRate()
-          convolvers.refresh()
-          recording.followRate()
+        convolvers.refresh()
+        recording.followRate()
       }
     case .graphChanged(let change, let name):
       let isReplaying = engine.here { $0.isReplaying }
