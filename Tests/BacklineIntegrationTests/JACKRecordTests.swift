@@ -13,12 +13,20 @@ extension JACKRackTests {
     func record(_ words: [String]) throws -> ProcessRunner.Ending {
       try ProcessRunner(try BuiltProgram.backline(), ["record"] + words + ["--server", JACKServer.name]).wait(30)
     }
+    /// Asks again where the server lets nobody in, as it may for seconds after others have left.
+    func recordOnServer(_ words: [String]) throws -> ProcessRunner.Ending {
+      for _ in 0..<3 {
+        let ending = try record(words)
+        if ending.status != 69 { return ending }
+      }
+      return try record(words)
+    }
     try await JACKServer.with { _ in
       let rack = try JACKRack(name: "rack")
       try rack.ask("/graph/add", .string("oscillator"), .string("tone"))
       try rack.ask("/graph/connect", .string("tone"), .string("output"))
       // The second is a port that the rack plays into.
-      let ending = try record(
+      let ending = try recordOnServer(
         [folder + "/takes/", "--ports", "rack:out_1,system:playback_2", "--duration", "0.5", "--json"])
       // 74 says that the server lost frames on a busy machine: they are in the file as silence.
       #expect([0, 74].contains(ending.status), "\(ending.errors)")
@@ -35,9 +43,10 @@ extension JACKRackTests {
         }
         #expect(samples.contains { abs($0) > 0.01 }, "\(name) is silent")
       }
-      #expect(try record([folder + "/x.wav", "--ports", "nobody:out"]).status == 66)
+      #expect(try recordOnServer([folder + "/x.wav", "--ports", "nobody:out"]).status == 66)
       #expect(try record([folder + "/x.wav", "--format", "mkv", "--ports", "rack:out_1"]).status == 64)
-      #expect(try record([names[0], "--ports", "rack:out_1"]).status == 73)
+      let taken = try recordOnServer([names[0], "--ports", "rack:out_1"])
+      #expect(taken.status == 73, "\(taken.errors)")
       #expect(try rack.quit() == 0)
     }
     #expect(try record([folder + "/x.wav"]).status == 69)
