@@ -17,7 +17,7 @@ extension JACKRackTests {
     func recordOnServer(_ words: [String]) throws -> ProcessRunner.Ending {
       for _ in 0..<3 {
         let ending = try record(words)
-        if ending.status != 69 { return ending }
+        if ![69, 70, 75].contains(ending.status) { return ending }
       }
       return try record(words)
     }
