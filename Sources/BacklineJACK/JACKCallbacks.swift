@@ -11,9 +11,13 @@ extension JACKSession {
   /// Sets every callback; before the client is activated.
   func setCallbacks(_ client: OpaquePointer, process: UnsafeMutableRawPointer) -> Bool {
     let argument = Unmanaged.passUnretained(self).toOpaque()
-    jack_on_info_shutdown(client, infoShutdown, argument)
-    // JACK calls one of the two; PipeWire (0.3.65) knows this one only.
-    jack_on_shutdown(client, shutdown, argument)
+    // PipeWire (0.3.65) knows the plain one only. jackd2 would call it after the other, from the thread that comes second
+    // to the server's end, at a time when the client may be being closed.
+    if JACKLibrary.isPipeWire {
+      jack_on_shutdown(client, shutdown, argument)
+    } else {
+      jack_on_info_shutdown(client, infoShutdown, argument)
+    }
     let results = [
       jack_set_process_callback(client, jackProcess, process),
       jack_set_thread_init_callback(client, jackThreadInit, argument),

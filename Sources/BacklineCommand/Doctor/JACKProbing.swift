@@ -1,3 +1,4 @@
+import BacklineJACK
 import CBackline
 import CJACK
 import Glibc
@@ -26,19 +27,9 @@ enum JACKProbing {
     return request.wait(timeLimit)
   }
 
-  /// True where the JACK library of this process is PipeWire's; by the files that the process has mapped.
-  static func isPipeWire() -> Bool {
-    // Names a function of the library, so that it is linked and loaded before the map is read.
-    _ = jack_get_version_string()
-    let maps = SystemFile.read("/proc/self/maps") ?? ""
-    return maps.split(separator: "\n").contains { $0.contains("pipewire") && $0.contains("libjack") }
-  }
-
   static func libraryFinding() -> DoctorFinding {
-    let version = String(cString: jack_get_version_string())
-    return .ok(
-      "jackLibrary",
-      isPipeWire() ? "the JACK library is PipeWire's (\(version))" : "the JACK library is JACK's own (\(version))")
+    let owner = JACKLibrary.isPipeWire ? "PipeWire's" : "JACK's own"
+    return .ok("jackLibrary", "the JACK library is \(owner) (\(JACKLibrary.version))")
   }
 
   private static func ask(_ server: String?) -> JACKProbe {
