@@ -72,6 +72,10 @@ extension Engine {
   private func sendFade() -> Bool {
     var fade = RenderEvent(
       slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
+    if let order = reenactment?.order {
+      reenactment?.groups[order] = [fade]
+      return true
+    }
     if let changeLog {
       fade.id = changeLog.eventID()
       changeLog.way = .queue(fade.id)
@@ -148,6 +152,7 @@ extension Engine {
     let oldRate = sampleRate, oldPeriod = period
     if Double(rate) != sampleRate { rebuild(sampleRate: Double(rate)) }
     flush()
+    settle()
     layPorts()
     period = newPeriod
     epoch += 1

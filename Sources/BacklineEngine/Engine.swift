@@ -82,6 +82,8 @@ public actor Engine {
   /// Keeps what the render thread records into.
   var recordMemory: RecordMemory?
 
+  /// Does a performance again that was taken down.
+  var reenactment: Reenactment?
   /// Takes the performance down, from the first opening of the host on.
   var changeLog: ChangeLog?
   /// Something was done before taking down began that it would have to know.
@@ -344,6 +346,7 @@ public actor Engine {
   /// together; and not before some time has passed since the last one, so that a stream of edits does not have the whole
   /// graph compiled for each.
   func needsFlush() {
+    if reenactment != nil { return }
     // Offline it is for whoever asks for cycles to say when.
     if isFlushPlanned || (isRendering && hosting.host?.isOffline == true) { return }
     isFlushPlanned = true
@@ -367,6 +370,7 @@ public actor Engine {
     executor.unwatch(wakeDescriptor)
     close(wakeDescriptor)
     if ownsExecutor { executor.shutdown() }
+    reenactment?.free()
     core.deinitialize(count: 1)
     core.deallocate()
     for item in garbage { item.free() }
