@@ -90,7 +90,13 @@ private final class RecordSession: @unchecked Sendable {
     }
     answered.wait()
     if case .failure(let error) = box.result.withLock({ $0 }) {
-      throw CommandError(error.code == .formatMismatch ? .wrongUsage : .cannotCreate, error.message)
+      let exitCode: ExitCode =
+        switch error.code {
+        case .formatMismatch: .wrongUsage
+        case .unavailable: .unavailable
+        default: .cannotCreate
+        }
+      throw CommandError(exitCode, error.message)
     }
   }
 
