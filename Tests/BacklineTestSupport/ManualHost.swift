@@ -46,7 +46,7 @@ public final class EngineHarness: @unchecked Sendable {
     catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01,
     startFrame: Int64 = 0
   ) async throws {
-    engine = Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
+    engine = try Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
     host = .manual(sampleRate: sampleRate)
     if ports != .stereo {
       try await engine.perform([.load(GraphDescription(ports: ports, nodes: [], connections: []))])
