@@ -370,11 +370,17 @@ public actor Engine {
     }
   }
 
-  /// Frees everything. No host may render any more.
+  /// Frees everything, once the host renders no more, should it still do so.
   deinit {
     executor.unwatch(wakeDescriptor)
-    close(wakeDescriptor)
     if ownsExecutor { executor.shutdown() }
+    if hosting.isOpen, let host = hosting.host {
+      let isCut = host.cut()
+      host.close { _ in }
+      // A cycle that hangs keeps what it works on.
+      if !isCut { return }
+    }
+    close(wakeDescriptor)
     reenactment?.free()
     core.deinitialize(count: 1)
     core.deallocate()

@@ -29,6 +29,8 @@ public final class JACKHost: AudioHost {
     core.events.run { core.open(configuration, render: render, state: state, onEvent: onEvent) }
   }
 
+  public func cut() -> Bool { core.cut() }
+
   public func start() {
     let core = core
     core.events.run { core.start() }
