@@ -112,8 +112,8 @@ extension AudioEngine {
     while let id = waiting.popLast() {
       guard seen.insert(id).inserted, let node = graph.entries[id]?.node else { continue }
       if node.isSource { continue }
-      // A mixer converts to the engine's rate, whatever was said of it before that was known.
-      if node.isMixing || node is InputNode { return false }
+      // A mixer gives the engine's rate, whatever was said of it before that was known.
+      if node.convertsRate || node is InputNode { return false }
       waiting += graph.connections.filter { $0.destination.node == id }.map(\.source.node)
     }
     return true
