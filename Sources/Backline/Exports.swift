@@ -20,3 +20,5 @@
 // What sound files are.
 @_exported import enum BacklineMedia.SampleFormat
 @_exported import enum BacklineMedia.SoundContainer
+@_exported import struct CBackline.HostCycle
+@_exported import typealias CBackline.HostRender

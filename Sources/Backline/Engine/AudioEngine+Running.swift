@@ -189,6 +189,13 @@ extension AudioEngine {
   /// Seconds by which sound leaves the graph later than it was made or came in, on the longest way.
   public var latency: Double { engine.wait { Double($0.longestLatency) / $0.sampleRate } }
 
+  /// Seconds that sound takes outside of the engine while it runs on a host.
+  var presentationLatencies: (input: Double, output: Double) {
+    guard isRunning, manualRenderingMode == nil else { return (0, 0) }
+    let frames = life.outsideLatencies
+    return (Double(frames.input) / sampleRate, Double(frames.output) / sampleRate)
+  }
+
   func latency(of node: AudioNode) -> Double {
     engine.wait { engine in
       guard let entry = graph.entries[ObjectIdentifier(node)], let frames = try? engine.latency(of: entry.name) else {
