@@ -144,17 +144,17 @@ struct PlayerNodeTests {
     for stage in [PlaybackStage.rendered, .playedBack] {
       try player.schedule(Sounds.buffer(Sounds.ramp(64)), stage: stage) { _ in ends.append(stage) }
     }
+    try player.prepare()
     try player.play()
     let start = host.host.renderedFrames
-    _ = host.host.cycle([], frames: 64)
-    _ = host.host.cycle([], frames: 64)
-    #expect(await Eventually.holds { ends.all == [.rendered] })
+    for _ in 0..<4 { _ = host.host.cycle([], frames: 64) }
+    #expect(await Eventually.holds(within: 30) { ends.all == [.rendered] })
     while host.host.renderedFrames < start + 128 + 4_800 { _ = host.host.cycle([], frames: 64) }
     try await Task.sleep(for: .milliseconds(30))
     #expect(ends.all == [.rendered])
     // A period more, since what has been rendered is ahead of what is heard, and those that the start took.
     for _ in 0..<4 { _ = host.host.cycle([], frames: 64) }
-    #expect(await Eventually.holds { ends.all == [.rendered, .playedBack] })
+    #expect(await Eventually.holds(within: 30) { ends.all == [.rendered, .playedBack] })
     engine.stop()
     #expect(engine.outputNode.presentationLatency == 0)
   }
