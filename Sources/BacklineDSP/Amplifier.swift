@@ -58,8 +58,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
   private var second: TubeStage
   private var third: TubeStage
   private var tone = ToneStack()
-  private var powerLeft = AntialiasedShaper()
-  private var powerRight = AntialiasedShaper()
+  private var power = backline_shaper_start(ShapingCurve.soft, StereoVector(0, 0))
   private var bite = OnePole()
   private var stray = OnePole()
   private let held: UnsafeMutablePointer<SIMD2<Float>>
@@ -90,9 +89,9 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     pieces = SampleMemory.allocate(6 * Oversampler.longestPiece)
     held = .allocate(capacity: Self.padding)
     held.initialize(repeating: .zero, count: Self.padding)
-    first = TubeStage(curve: 1, bias: 0.15, coupling: 60, miller: 16_000, sampleRate: highRate)
-    second = TubeStage(curve: 1, bias: -0.1, coupling: 90, miller: 12_000, sampleRate: highRate)
-    third = TubeStage(curve: 1, bias: 0.2, coupling: 25, miller: 10_000, sampleRate: highRate)
+    first = TubeStage(bias: 0.15, coupling: 60, miller: 16_000, sampleRate: highRate)
+    second = TubeStage(bias: -0.1, coupling: 90, miller: 12_000, sampleRate: highRate)
+    third = TubeStage(bias: 0.2, coupling: 25, miller: 10_000, sampleRate: highRate)
     fall = Float(1 - backline_exp(-1 / (0.015 * highRate)))
     rise = Float(1 - backline_exp(-1 / (0.150 * highRate)))
     stageGain = Ramp(Self.stageGain(0, 50))
@@ -100,8 +99,6 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     bite.coefficient = Ramp(OnePole.coefficient(cutoff: 3000, sampleRate: highRate))
     stray.coefficient = Ramp(OnePole.coefficient(cutoff: TubeStage.strayCutoff, sampleRate: highRate))
     tone.move(to: toneCoefficients(), over: 0)
-    powerLeft.reset(0, bias: 0)
-    powerRight.reset(0, bias: 0)
   }
 
   deinit {
@@ -204,9 +201,9 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     driven = stray.lowPass(driven)
     let headroom = 1 - sag * draw
     let scale = Double(1 / headroom)
-    let output =
-      SIMD2(Float(powerLeft.next(0, Double(driven.x) * scale)), Float(powerRight.next(0, Double(driven.y) * scale)))
-      * headroom
+    let bent = backline_shaper_next(
+      &power, ShapingCurve.soft, StereoVector(Double(driven.x) * scale, Double(driven.y) * scale))
+    let output = SIMD2(Float(bent.x), Float(bent.y)) * headroom
     let current = min(1, max(abs(output.x), abs(output.y)) * 1.4)
     draw += (current - draw) * (current > draw ? fall : rise)
     return output
@@ -259,8 +256,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     first.clear()
     second.clear()
     third.clear()
-    powerLeft.reset(0, bias: 0)
-    powerRight.reset(0, bias: 0)
+    power = backline_shaper_start(ShapingCurve.soft, StereoVector(0, 0))
     bite.reset()
     stray.reset()
     draw = 0

@@ -46,7 +46,9 @@ public struct Cabinet: ProcessingUnit, ~Copyable {
     let responses = CabinetModel.responses(sampleRate: format.sampleRate)
     engines = .allocate(capacity: responses.count)
     for (index, response) in responses.enumerated() {
-      (engines + index).initialize(to: ConvolutionEngine([response]))
+      // As for all memory of samples: without it, there is no unit.
+      guard let engine = try? ConvolutionEngine([response]) else { fatalError("out of memory for a cabinet") }
+      (engines + index).initialize(to: engine)
     }
     convolution = ConvolutionSwitch(engines + 6)
     wet = SampleMemory.allocate(2 * Int(Quantum.frames))

@@ -17,15 +17,17 @@ struct ConvolutionEngine {
   private let pathInputs: SIMD4<Int32>
   private let pathOutputs: SIMD4<Int32>
   private let taps: UnsafeMutablePointer<Float>
-  /// For each input: the last 63 frames, and the piece that comes.
+  /// For each input: at least the last 63 frames, and room for some quanta to come.
   private let history: UnsafeMutablePointer<Float>
   private let historyStride: Int
-  private var short: ConvolutionLevel?
-  private var middle: ConvolutionLevel?
-  private var long: ConvolutionLevel?
+  /// Where the next frame goes.
+  private var position = headLength - 1
+  private var short: ConvolutionLevel? = nil
+  private var middle: ConvolutionLevel? = nil
+  private var long: ConvolutionLevel? = nil
 
   /// An engine for a response of 1, 2 or 4 channels (`ConvolutionPaths`) of equal length, at least one frame.
-  init(_ response: [[Float]]) {
+  init(_ response: [[Float]]) throws(ImpulseResponseError) {
     let paths = ConvolutionPaths.of(channels: response.count)
     frameCount = response[0].count
     pathCount = paths.count
@@ -38,17 +40,24 @@ struct ConvolutionEngine {
     }
     self.pathInputs = pathInputs
     self.pathOutputs = pathOutputs
-    historyStride = Self.headLength + Int(Quantum.frames)
+    historyStride = Self.headLength + 32 * Int(Quantum.frames)
     history = SampleMemory.allocate(2 * historyStride)
-    func level(from start: Int, to end: Int?, block: Int, isSpread: Bool) -> ConvolutionLevel? {
+    func level(
+      from start: Int, to end: Int?, block: Int, isSpread: Bool
+    ) throws(ImpulseResponseError) -> ConvolutionLevel? {
       let length = min(frameCount, end ?? frameCount) - start
       if length <= 0 { return nil }
-      return ConvolutionLevel(
+      return try ConvolutionLevel(
         response, from: start, partitions: (length + block - 1) / block, block: block, isSpread: isSpread)
     }
-    short = level(from: 64, to: 1024, block: 64, isSpread: false)
-    middle = level(from: 1024, to: 8192, block: 512, isSpread: true)
-    long = level(from: 8192, to: nil, block: 4096, isSpread: true)
+    do throws(ImpulseResponseError) {
+      short = try level(from: 64, to: 1024, block: 64, isSpread: false)
+      middle = try level(from: 1024, to: 8192, block: 512, isSpread: true)
+      long = try level(from: 8192, to: nil, block: 4096, isSpread: true)
+    } catch {
+      deallocate()
+      throw error
+    }
   }
 
   func deallocate() {
@@ -71,21 +80,27 @@ struct ConvolutionEngine {
     _ frame: Int64, _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>,
     _ leftOut: UnsafeMutablePointer<Float>, _ rightOut: UnsafeMutablePointer<Float>, count: Int
   ) {
-    let past = Self.headLength &- 1
-    backline_copy(history + past, left, Int64(count))
-    backline_copy(history + (historyStride &+ past), right, Int64(count))
+    if position &+ count > historyStride { rewind() }
+    backline_copy(history + position, left, Int64(count))
+    backline_copy(history + (historyStride &+ position), right, Int64(count))
     for path in 0..<max(0, pathCount) {
       backline_add_fir(
-        pathOutputs[path] == 0 ? leftOut : rightOut, history + (Int(pathInputs[path]) &* historyStride &+ past),
+        pathOutputs[path] == 0 ? leftOut : rightOut, history + (Int(pathInputs[path]) &* historyStride &+ position),
         taps + path &* Self.headLength, Int64(Self.headLength), Int64(count))
     }
-    for i in 0..<max(0, past) {
-      history[i] = history[i &+ count]
-      history[historyStride &+ i] = history[historyStride &+ i &+ count]
-    }
+    position &+= count
     short?.process(frame, left, right, leftOut, rightOut, count: count)
     middle?.process(frame, left, right, leftOut, rightOut, count: count)
     long?.process(frame, left, right, leftOut, rightOut, count: count)
+  }
+
+  /// Brings the last 63 frames to the beginning.
+  @inline(never) @_noLocks
+  private mutating func rewind() {
+    let past = Self.headLength &- 1
+    backline_copy(history, history + (position &- past), Int64(past))
+    backline_copy(history + historyStride, history + (historyStride &+ position &- past), Int64(past))
+    position = past
   }
 
   /// Forgets the past.

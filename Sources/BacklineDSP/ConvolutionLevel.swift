@@ -9,10 +9,15 @@ import CBackline
 /// response that begins one block late; a spread level takes the next block's time for it, a share each quantum, for one that
 /// begins two blocks late.
 struct ConvolutionLevel {
+  private static var products: Int { @_noLocks get { BacklineProducts } }
+
   let block: Int
   private let isSpread: Bool
   private let partitions: Int
-  private let transform: FourierTransform
+  /// Partitions are multiplied `products` at once, a group, and each group slice by slice, so that a share is short.
+  private let groups: Int
+  private let slices: Int
+  private let transform: ConvolutionTransform
   private let stride: Int
   private let pathCount: Int
   private let pathInputs: SIMD4<Int32>
@@ -30,6 +35,8 @@ struct ConvolutionLevel {
   private let sums: UnsafeMutablePointer<Float>
   private let spectra: UnsafeMutablePointer<Float>
   private let kernels: UnsafeMutablePointer<Float>
+  /// What is multiplied in one pass: spectra, after them kernels.
+  private let factors: UnsafeMutablePointer<UnsafePointer<Float>>
   /// For each input and slot: whether the spectrum is there and not silent.
   private let isSounding: UnsafeMutablePointer<Bool>
 
@@ -40,12 +47,16 @@ struct ConvolutionLevel {
   private var outputSounds = SIMD4<Int32>(repeating: 0)
 
   /// The part of `response` from frame `start` on, in `partitions` partitions of `block` frames.
-  init(_ response: [[Float]], from start: Int, partitions: Int, block: Int, isSpread: Bool) {
+  init(
+    _ response: [[Float]], from start: Int, partitions: Int, block: Int, isSpread: Bool
+  ) throws(ImpulseResponseError) {
     self.block = block
     self.isSpread = isSpread
     self.partitions = partitions
-    transform = FourierTransform.of(length: 2 * block)
-    stride = FourierTransform.stride(2 * block)
+    groups = (partitions + Self.products - 1) / Self.products
+    slices = isSpread ? 4 : 1
+    transform = try ConvolutionTransform.of(block: block)
+    stride = transform.stride
     let paths = ConvolutionPaths.of(channels: response.count)
     pathCount = paths.count
     var pathInputs = SIMD4<Int32>(repeating: 0), pathOutputs = SIMD4<Int32>(repeating: 0)
@@ -57,7 +68,7 @@ struct ConvolutionLevel {
     self.pathOutputs = pathOutputs
     let spectrum = 2 * stride
     let counts = [
-      4 * block, 4 * block, 2 * block, 4 * block, 2 * spectrum, 2 * partitions * spectrum,
+      4 * block, 4 * block, spectrum, 4 * block, 2 * spectrum, 2 * partitions * spectrum,
       paths.count * partitions * spectrum,
     ]
     memoryCount = counts.reduce(0, +)
@@ -74,6 +85,8 @@ struct ConvolutionLevel {
     sums = take(4)
     spectra = take(5)
     kernels = take(6)
+    factors = .allocate(capacity: 2 * Self.products)
+    factors.initialize(repeating: UnsafePointer(memory), count: 2 * Self.products)
     isSounding = .allocate(capacity: 2 * partitions)
     isSounding.initialize(repeating: false, count: 2 * partitions)
     for partition in 0..<partitions {
@@ -85,19 +98,20 @@ struct ConvolutionLevel {
 
   func deallocate() {
     SampleMemory.free(memory)
+    factors.deallocate()
     isSounding.deallocate()
   }
 
   private func fillKernel(_ channel: [Float], from start: Int, _ kernel: UnsafeMutablePointer<Float>) {
-    backline_zero(work, Int64(2 * block))
-    let scale = 1 / Float(2 * block)
-    for i in 0..<block where start + i < channel.count { work[i] = channel[start + i] * scale }
-    transform.transform(work, kernel, kernel + stride)
+    backline_zero(staged, Int64(2 * block))
+    let scale = 1 / Float(block)
+    for i in 0..<block where start + i < channel.count { staged[i] = channel[start + i] * scale }
+    transform.transform(staged, kernel, work: work)
   }
 
   @inline(__always) @_noLocks
   private func kernel(_ partition: Int, _ path: Int) -> UnsafeMutablePointer<Float> {
-    kernels + (partition &* pathCount &+ path) &* 2 &* stride
+    kernels + (path &* partitions &+ partition) &* 2 &* stride
   }
 
   @inline(__always) @_noLocks
@@ -140,7 +154,7 @@ struct ConvolutionLevel {
     beginBlock()
     transformInput(0)
     transformInput(1)
-    multiply(from: 0, to: pathCount &* partitions)
+    multiply(from: 0, to: pieceCount)
     invert(0, into: heard)
     invert(1, into: heard)
   }
@@ -155,9 +169,9 @@ struct ConvolutionLevel {
     } else if share <= 2 {
       transformInput(share &- 1)
     } else if share < last &- 1 {
-      let items = pathCount &* partitions, shares = last &- 4
+      let pieces = pieceCount, shares = last &- 4
       let step = share &- 3
-      multiply(from: items &* step / shares, to: items &* (step &+ 1) / shares)
+      multiply(from: pieces &* step / shares, to: pieces &* (step &+ 1) / shares)
     } else {
       invert(share &- last &+ 1, into: 1 &- heard)
     }
@@ -179,30 +193,51 @@ struct ConvolutionLevel {
   private mutating func transformInput(_ input: Int) {
     let samples = staged + input &* 2 &* block
     if filled == 0 || backline_active_length(samples, Int64(2 &* block)) == 0 { return }
-    let target = spectrum(input, newest)
-    transform.transform(samples, target, target + stride)
+    transform.transform(samples, spectrum(input, newest), work: work)
     isSounding[input &* partitions &+ newest] = true
   }
 
-  /// Adds the products of the items from `first` up to `end`, partition by partition.
+  /// How many pieces of work the products are.
+  private var pieceCount: Int { @inline(__always) @_noLocks get { pathCount &* groups &* slices } }
+
+  /// Does the pieces from `first` up to `end`: path by path, some partitions at once, a slice of the spectrum.
   @_noLocks
   private mutating func multiply(from first: Int, to end: Int) {
-    var item = first
-    while item < end {
-      let partition = item / pathCount, path = item &- partition &* pathCount
-      item &+= 1
-      if partition >= filled { return }
-      let slot = newest &- partition < 0 ? newest &- partition &+ partitions : newest &- partition
-      let input = Int(pathInputs[path]), output = Int(pathOutputs[path])
-      if !isSounding[input &* partitions &+ slot] { continue }
-      let sum = sums + output &* 2 &* stride
-      if hasSum[output] == 0 {
-        backline_zero(sum, Int64(2 &* stride))
-        hasSum[output] = 1
-      }
-      let x = spectrum(input, slot), h = kernel(partition, path)
-      backline_add_spectra(sum, sum + stride, x, x + stride, h, h + stride, Int64(block &+ 4))
+    var piece = first
+    while piece < end {
+      let slice = piece % slices, row = piece / slices
+      let path = row / groups, partition = (row &- path &* groups) &* Self.products
+      // Only as many spectra as there have been blocks.
+      addProducts(path, from: partition, to: min(partition &+ Self.products, min(partitions, filled)), slice)
+      piece &+= 1
     }
+  }
+
+  /// Adds the products of at most `products` partitions of a path.
+  @inline(__always) @_noLocks
+  private mutating func addProducts(_ path: Int, from first: Int, to end: Int, _ slice: Int) {
+    let input = Int(pathInputs[path]), output = Int(pathOutputs[path])
+    let width = block / slices
+    let sum = sums + output &* 2 &* stride
+    var terms = 0
+    var partition = first
+    while partition < end {
+      let slot = newest &- partition < 0 ? newest &- partition &+ partitions : newest &- partition
+      if isSounding[input &* partitions &+ slot] {
+        (factors + terms).initialize(to: UnsafePointer(spectrum(input, slot) + slice &* width))
+        (factors + terms + Self.products).initialize(to: UnsafePointer(kernel(partition, path) + slice &* width))
+        terms &+= 1
+      }
+      partition &+= 1
+    }
+    if terms == 0 { return }
+    if hasSum[output] == 0 {
+      backline_zero(sum, Int64(2 &* stride))
+      hasSum[output] = 1
+    }
+    backline_add_products(
+      sum + slice &* width, factors, factors + Self.products, Int32(truncatingIfNeeded: terms), Int64(stride),
+      Int64(width))
   }
 
   @_noLocks
@@ -210,7 +245,6 @@ struct ConvolutionLevel {
     outputSounds[2 &* buffer &+ output] = hasSum[output]
     if hasSum[output] == 0 { return }
     let sum = sums + output &* 2 &* stride
-    transform.invert(sum, sum + stride, work)
-    backline_copy(outputs + (2 &* buffer &+ output) &* block, work + block, Int64(block))
+    transform.invert(sum, outputs + (2 &* buffer &+ output) &* block, work: work)
   }
 }

@@ -73,16 +73,22 @@ public final class ConvolverControl: Sendable {
     self.memory = memory
   }
 
-  /// Convolves with `response` from now on, or lets the input pass. Prepares everything before it returns, which takes
+  /// Convolves with `response` from now on. Prepares everything before it returns, which takes
   /// milliseconds for long responses; the change is then made within the ramp, and what the response before holds rings out.
-  public func attach(_ response: ImpulseResponse?) {
-    let engine = response.map { response in
-      let engine = ConvolverMemory.Engine.allocate(capacity: 1)
-      engine.initialize(to: ConvolutionEngine(response.channels))
-      return engine
-    }
+  /// When it throws, everything stays as it was.
+  public func attach(_ response: ImpulseResponse) throws(ImpulseResponseError) {
+    let made = try ConvolutionEngine(response.channels)
+    let engine = ConvolverMemory.Engine.allocate(capacity: 1)
+    engine.initialize(to: made)
+    offer(engine, response.frameCount)
+  }
+
+  /// Lets the input pass from now on, within the ramp; what the response holds rings out.
+  public func detach() { offer(nil, nil) }
+
+  private func offer(_ engine: ConvolverMemory.Engine?, _ frameCount: Int?) {
     frames.withLock { frames in
-      frames = response?.frameCount
+      frames = frameCount
       memory.offer(engine)
       memory.collect()
     }

@@ -5,7 +5,7 @@ import CBackline
 ///
 /// - Low-cut filter, drive, curve (`ShapingCurve`), removal of the offset that an uneven curve makes, high-cut filter, level.
 /// - The curve works at 2, 4 or 8 times the sample rate between polyphase halfband filters (`Oversampler`) and is antialiased
-///   in closed form (`AntialiasedShaper`), so that even a tone of 5 kHz driven into a square wave has its aliases below
+///   in closed form (`Shaper.h`), so that even a tone of 5 kHz driven into a square wave has its aliases below
 ///   -80 dB at 8 times. The antialiasing takes 0.2 dB at 20 kHz at 8 times, 0.6 dB at 4 and 2.6 dB at 2 (48 kHz).
 /// - The latency is that of the longest filters whatever the factor, so that it never changes; the dry part is as late.
 /// - `curve` and `oversampling` are crossfaded.

@@ -19,6 +19,8 @@ struct FourierTransform: @unchecked Sendable {
   /// The distance in floats from one part of a spectrum to the next: room for `length` / 2 + 1 values, aligned.
   static func stride(_ length: Int) -> Int { length / 2 + 16 }
 
+  /// Held by whoever has FFTW plan something, which it does for one thread at a time.
+  static let planning = Mutex<Void>(())
   private static let plans = Mutex<[Int: FourierTransform]>([:])
 
   /// The transform of `length` samples. Control threads.
@@ -34,20 +36,23 @@ struct FourierTransform: @unchecked Sendable {
   private init(_ length: Int) {
     self.length = length
     let samples = SampleMemory.allocate(length)
-    let real = SampleMemory.allocate(Self.stride(length)), imaginary = SampleMemory.allocate(Self.stride(length))
+    // A plan is for parts of a spectrum that lie this far from each other.
+    let real = SampleMemory.allocate(2 * Self.stride(length)), imaginary = real + Self.stride(length)
     defer {
       SampleMemory.free(samples)
       SampleMemory.free(real)
-      SampleMemory.free(imaginary)
     }
-    var dimension = fftwf_iodim(n: Int32(length), is: 1, os: 1)
-    let forward = fftwf_plan_guru_split_dft_r2c(1, &dimension, 0, nil, samples, real, imaginary, FFTW_ESTIMATE)
-    let inverse = fftwf_plan_guru_split_dft_c2r(1, &dimension, 0, nil, real, imaginary, samples, FFTW_ESTIMATE)
-    self.forward = forward.map { UnsafeMutableRawPointer($0) }
-    self.inverse = inverse.map { UnsafeMutableRawPointer($0) }
+    let (forward, inverse) = Self.planning.withLock { _ in
+      var dimension = fftwf_iodim(n: Int32(length), is: 1, os: 1)
+      let forward = fftwf_plan_guru_split_dft_r2c(1, &dimension, 0, nil, samples, real, imaginary, FFTW_ESTIMATE)
+      let inverse = fftwf_plan_guru_split_dft_c2r(1, &dimension, 0, nil, real, imaginary, samples, FFTW_ESTIMATE)
+      return (forward.map { UInt(bitPattern: $0) }, inverse.map { UInt(bitPattern: $0) })
+    }
+    self.forward = forward.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
+    self.inverse = inverse.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
   }
 
-  /// Samples to a spectrum. All memory is aligned as `SampleMemory` aligns it.
+  /// Samples to a spectrum, whose parts are a `stride` apart. All memory is aligned as `SampleMemory` aligns it.
   @inline(__always) @_noLocks
   func transform(
     _ samples: UnsafeMutablePointer<Float>, _ real: UnsafeMutablePointer<Float>,

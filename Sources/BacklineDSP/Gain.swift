@@ -42,7 +42,7 @@ public struct Gain: ProcessingUnit, ~Copyable {
 
   @_noLocks
   mutating func set(_ parameter: Int, to value: Float, over rampFrames: Int32) {
-    if parameter == Parameter.gain.rawValue { level.move(to: Decibels.gain(value), over: rampFrames) }
+    if parameter == Parameter.gain.rawValue { level.move(to: Decibels.gain(min(value, 24)), over: rampFrames) }
   }
 
   @_noLocks

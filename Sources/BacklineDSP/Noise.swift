@@ -55,7 +55,7 @@ public struct Noise: ProcessingUnit, ~Copyable {
     case .color:
       if pinkness.value == 0 && pinkness.isSettled { resetFilters() }
       pinkness.move(to: value < 0.5 ? 0 : 1, over: rampFrames)
-    case .gain: level.move(to: Decibels.gain(value), over: rampFrames)
+    case .gain: level.move(to: Decibels.gain(min(value, 0)), over: rampFrames)
     case .seed: seed = UInt64(max(0, min(value, 65535)))
     case nil: break
     }

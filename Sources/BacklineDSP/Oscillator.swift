@@ -83,7 +83,7 @@ public struct Oscillator: ProcessingUnit, ~Copyable {
     switch Parameter(rawValue: parameter) {
     case .waveform: waveform.move(to: Int32(max(0, min(value, 3)) + 0.5), over: rampFrames)
     case .frequency: frequency.move(to: value, over: rampFrames)
-    case .gain: level.move(to: Decibels.gain(value), over: rampFrames)
+    case .gain: level.move(to: Decibels.gain(min(value, 0)), over: rampFrames)
     case nil: break
     }
   }

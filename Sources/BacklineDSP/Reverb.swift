@@ -139,7 +139,7 @@ public struct Reverb: ProcessingUnit, ~Copyable {
       if framesIntoQuantum == 0 { startQuantum() }
       let rest = Int32(Quantum.frames) &- framesIntoQuantum
       if hasChanged { aim(over: rest) }
-      let frames = min(min(count &- start, Int(rest)), steadyFrames)
+      let frames = min(min(count &- start, Int(rest)), steadyFrames())
       render(block, from: start, Int32(truncatingIfNeeded: frames))
       framesIntoQuantum = (framesIntoQuantum &+ Int32(truncatingIfNeeded: frames)) & (Int32(Quantum.frames) &- 1)
       start &+= frames
@@ -147,26 +147,24 @@ public struct Reverb: ProcessingUnit, ~Copyable {
   }
 
   /// The frames that may be rendered at once: after them, something begins or ends. At least one.
-  private var steadyFrames: Int {
-    @inline(__always) @_noLocks get {
-      let frames = min(network.steadyFrames, diffuser.longestBlock)
-      return isPlain && preDelay.isSettled ? frames : min(frames, unusualFrames)
-    }
+  @inline(__always) @_noLocks
+  private mutating func steadyFrames() -> Int {
+    let frames = min(network.steadyFrames, diffuser.longestBlock)
+    return isPlain && preDelay.isSettled ? frames : min(frames, unusualFrames())
   }
 
-  /// Those outside of a room at rest.
-  private var unusualFrames: Int {
-    @inline(never) @_noLocks get {
-      var frames = plate.isZero ? Self.block : plateDiffuser.longestBlock
-      if !preDelay.isSettled { frames = min(frames, preDelay.remaining) }
-      if !networkFeed.isSettled { frames = min(frames, networkFeed.remaining) }
-      if !springFeed.isSettled { frames = min(frames, springFeed.remaining) }
-      if !plate.isSettled { frames = min(frames, plate.remaining) }
-      if !octaveFeed.isSettled { frames = min(frames, octaveFeed.remaining) }
-      if networkFeed.isZero && networkRest > 0 { frames = Int(min(Int64(frames), networkRest)) }
-      if springFeed.isZero && springRest > 0 { frames = Int(min(Int64(frames), springRest)) }
-      return max(1, frames)
-    }
+  /// Those outside of a room at rest. Why mutating: what is not would get a copy of everything, here and in `steadyFrames`.
+  @inline(never) @_noLocks
+  private mutating func unusualFrames() -> Int {
+    var frames = plate.isZero ? Self.block : plateDiffuser.longestBlock
+    if !preDelay.isSettled { frames = min(frames, preDelay.remaining) }
+    if !networkFeed.isSettled { frames = min(frames, networkFeed.remaining) }
+    if !springFeed.isSettled { frames = min(frames, springFeed.remaining) }
+    if !plate.isSettled { frames = min(frames, plate.remaining) }
+    if !octaveFeed.isSettled { frames = min(frames, octaveFeed.remaining) }
+    if networkFeed.isZero && networkRest > 0 { frames = Int(min(Int64(frames), networkRest)) }
+    if springFeed.isZero && springRest > 0 { frames = Int(min(Int64(frames), springRest)) }
+    return max(1, frames)
   }
 
   /// True where it is a room and nothing else still sounds.

@@ -27,6 +27,8 @@ struct ReverbNetwork: ~Copyable {
   private let allLengths: UnsafeMutablePointer<Int32>
   /// The lines' ends, after them those that are faded from, and the weights of the fade.
   private let sound: UnsafeMutablePointer<Float>
+  /// Where the lines' ends are, after them those that are faded from.
+  private let ends: UnsafeMutablePointer<UnsafePointer<Float>>
   var absorption: ReverbAbsorption
   var modulation: ReverbModulation
 
@@ -41,6 +43,8 @@ struct ReverbNetwork: ~Copyable {
     allLengths = .allocate(capacity: 2 * Self.lines)
     allLengths.initialize(repeating: 0, count: 2 * Self.lines)
     sound = SampleMemory.allocate((2 * Self.lines + 1) * Self.block)
+    ends = .allocate(capacity: 2 * Self.lines)
+    ends.initialize(repeating: UnsafePointer(sound), count: 2 * Self.lines)
     absorption = ReverbAbsorption(sampleRate: sampleRate)
     modulation = ReverbModulation(sampleRate: sampleRate)
     layOut()
@@ -51,6 +55,7 @@ struct ReverbNetwork: ~Copyable {
     rings.deallocate()
     allLengths.deallocate()
     SampleMemory.free(sound)
+    ends.deallocate()
   }
 
   /// The lengths of the lines in frames.
@@ -84,10 +89,10 @@ struct ReverbNetwork: ~Copyable {
 
   /// What is heard in the coming `frames` frames, at most `steadyFrames`; to be followed by `write`.
   @inline(__always) @_noLocks
-  func read(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int32) {
-    read(allLengths, to: sound, frames)
+  mutating func read(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ frames: Int32) {
+    read(allLengths, to: sound, ends, frames)
     if !size.isSettled { fade(frames) }
-    backline_reverb_listen(sound, left, right, frames)
+    backline_reverb_listen(ends, left, right, frames)
   }
 
   /// Lets in the same frames of the input, times `injection`, and moves on. True when the size has gone over to other
@@ -96,7 +101,7 @@ struct ReverbNetwork: ~Copyable {
   mutating func write(
     _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, injection: UnsafePointer<Float>, _ frames: Int32
   ) -> Bool {
-    backline_reverb_write(&rings, sound, absorption.shelves, absorption.isMoving, left, right, injection, frames)
+    backline_reverb_write(&rings, ends, absorption.shelves, absorption.isMoving, left, right, injection, frames)
     absorption.advance(by: frames)
     modulation.advance(by: frames)
     return skip(frames)
@@ -122,22 +127,25 @@ struct ReverbNetwork: ~Copyable {
   }
 
   @inline(__always) @_noLocks
-  private func read(_ lengths: UnsafePointer<Int32>, to sound: UnsafeMutablePointer<Float>, _ frames: Int32) {
-    var rings = rings
-    backline_reverb_read(&rings, lengths, modulation.offsets, modulation.steps, sound, frames)
+  private mutating func read(
+    _ lengths: UnsafePointer<Int32>, to sound: UnsafeMutablePointer<Float>,
+    _ ends: UnsafeMutablePointer<UnsafePointer<Float>>, _ frames: Int32
+  ) {
+    backline_reverb_read(&rings, lengths, modulation.offsets, modulation.steps, sound, ends, frames)
   }
 
   @inline(never) @_noLocks
-  private func fade(_ frames: Int32) {
+  private mutating func fade(_ frames: Int32) {
     let old = sound + Self.lines &* Self.block
     let weights = old + Self.lines &* Self.block
-    read(allLengths + Self.lines, to: old, frames)
+    let oldEnds = ends + Self.lines
+    read(allLengths + Self.lines, to: old, oldEnds, frames)
     var size = size
     for frame in 0..<max(0, Int(frames)) {
       weights[frame] = size.weight
       size.advance()
     }
-    backline_reverb_fade(sound, old, weights, frames)
+    backline_reverb_fade(sound, ends, oldEnds, weights, frames)
   }
 
   @_noLocks

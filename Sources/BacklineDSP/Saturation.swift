@@ -3,7 +3,7 @@ import CBackline
 
 /// The saturation of a tape machine.
 ///
-/// - `drive` into the hysteresis of the tape (`TapeHysteresis`), at 4 times the sample rate; then the playback head: its bump
+/// - `drive` into the hysteresis of the tape (`TapeHysteresis`), at 4 times the sample rate, 8 times below 46 kHz; then the playback head: its bump
 ///   at the wavelength of its length, 5 mm, and the loss by the distance between tape and head, of which the first-order
 ///   filter with the same -3 dB point is taken (Wallace, "The reproduction of magnetically recorded signals", Bell System Tech.
 ///   J. 30, 1951; 1 µm). Both go with the tape's speed.
@@ -35,10 +35,11 @@ public struct Saturation: ProcessingUnit, ~Copyable {
   public static let functions = UnitFunctions(
     render: saturationRender, set: saturationSet, reset: saturationReset, tail: saturationTail)
 
-  private static var factor: Int { @_noLocks get { 4 } }
   private static var limit: Float { @_noLocks get { 1000 } }
 
   private let sampleRate: Double
+  /// How many times the sample rate the tape runs at: so that aliases of high tones stay below -80 dB.
+  private let factor: Int
   private let pieces: UnsafeMutablePointer<Float>
   private var left = Oversampler()
   private var right = Oversampler()
@@ -57,6 +58,7 @@ public struct Saturation: ProcessingUnit, ~Copyable {
 
   public init(_ format: UnitFormat) {
     sampleRate = format.sampleRate
+    factor = format.sampleRate < 46_000 ? 8 : 4
     pieces = SampleMemory.allocate(5 * Oversampler.longestPiece)
     dryLine = StereoDelayLine(maximum: Oversampler.latency)
     offset = OffsetBlocker(cutoff: 10, sampleRate: sampleRate)
@@ -113,11 +115,11 @@ public struct Saturation: ProcessingUnit, ~Copyable {
       rightIn[i] = max(-Self.limit, min(right[i], Self.limit)) * gain
       shares[i] = reversible.next()
     }
-    self.left.up(leftIn, factor: Self.factor, count: count)
-    self.right.up(rightIn, factor: Self.factor, count: count)
+    self.left.up(leftIn, factor: factor, count: count)
+    self.right.up(rightIn, factor: factor, count: count)
     magnetise(shares, count)
-    self.left.down(leftWet, factor: Self.factor, count: count)
-    self.right.down(rightWet, factor: Self.factor, count: count)
+    self.left.down(leftWet, factor: factor, count: count)
+    self.right.down(rightWet, factor: factor, count: count)
     for i in 0..<max(0, count) {
       var wet = loss.lowPass(offset.next(SIMD2(leftWet[i], rightWet[i])))
       // What lies around the bump, once more: +2.5 dB at its middle.
@@ -140,7 +142,7 @@ public struct Saturation: ProcessingUnit, ~Copyable {
   private mutating func magnetise(_ shares: UnsafePointer<Float>, _ count: Int) {
     var local = tape
     for frame in 0..<max(0, count) {
-      for i in frame &* Self.factor..<(frame &+ 1) &* Self.factor {
+      for i in frame &* factor..<(frame &+ 1) &* factor {
         let field = backline_stereo_load(left.samples + i, right.samples + i)
         backline_stereo_store(
           local.next(field, reversible: Double(shares[frame])), left.samples + i, right.samples + i)
@@ -148,8 +150,8 @@ public struct Saturation: ProcessingUnit, ~Copyable {
     }
     tape = local
     // The shaper's frame of delay that the oversampler reckons with.
-    heldLeft = Self.delayByOne(left.samples, heldLeft, count &* Self.factor)
-    heldRight = Self.delayByOne(right.samples, heldRight, count &* Self.factor)
+    heldLeft = Self.delayByOne(left.samples, heldLeft, count &* factor)
+    heldRight = Self.delayByOne(right.samples, heldRight, count &* factor)
   }
 
   /// Delays by a frame that starts with `held`; returns the last one.

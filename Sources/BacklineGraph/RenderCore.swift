@@ -447,7 +447,7 @@ public struct RenderCore: ~Copyable {
       if start.isSettled {
         let gain = start.value
         if isFirst {
-          for i in 0..<count { to[i] = from[i] * gain + 0 }
+          backline_scale(to, from, gain, Int64(count))
         } else {
           for i in 0..<count { to[i] += from[i] * gain }
         }

@@ -144,7 +144,7 @@ public final class MediaService: Sendable {
   /// Takes the impulse response out of a convolver: its input passes.
   public func unload(_ control: ConvolverControl) {
     state.withLock { $0.tickets[ObjectIdentifier(control)] = nil }
-    control.attach(nil)
+    control.detach()
   }
 
   /// Reads all that the players have room for: before each block of an offline rendering.
@@ -198,7 +198,11 @@ public final class MediaService: Sendable {
         return true
       }
       guard isWanted else { return .failure(superseded(opening)) }
-      control.attach(response)
+      do throws(ImpulseResponseError) {
+        try control.attach(response)
+      } catch {
+        throw EngineError(.internal, "\(opening.path): \(error.message)")
+      }
       return .success(LoadedFile(path: opening.path, format: format, frameCount: Int64(response.frameCount)))
     } catch {
       return .failure(error)

@@ -3,9 +3,13 @@ import BacklineEngine
 
 /// Reads presets, all of it checked against the units that there are: what is returned can be built.
 public enum PresetReader {
-  /// The preset that the bytes of a file hold, or everything that is wrong with them.
+  /// Looks at a file that a node names: what is wrong with it, or `nil`.
+  public typealias FileCheck = (_ path: String, _ unit: UnitDescription) -> String?
+
+  /// The preset that the bytes of a file hold, or everything that is wrong with them, and with the files that it names where
+  /// `checkFile` looks at them.
   public static func read(
-    _ bytes: [UInt8], catalog: UnitCatalog, limits: PresetLimits = PresetLimits()
+    _ bytes: [UInt8], catalog: UnitCatalog, limits: PresetLimits = PresetLimits(), checkFile: FileCheck? = nil
   ) throws(PresetError) -> Preset {
     let problems = ProblemCollector(limit: max(1, limits.problems))
     let value: JSONValue
@@ -21,7 +25,7 @@ public enum PresetReader {
     guard let root = PresetObject(value, path: JSONKeyPath.root, keys: PresetKeys.root, problems: problems) else {
       throw problems.error
     }
-    let preset = read(root, catalog, limits)
+    let preset = read(root, catalog, limits, checkFile)
     try problems.finish()
     return preset
   }
@@ -44,7 +48,9 @@ public enum PresetReader {
     try problems.finish()
   }
 
-  private static func read(_ root: PresetObject, _ catalog: UnitCatalog, _ limits: PresetLimits) -> Preset {
+  private static func read(
+    _ root: PresetObject, _ catalog: UnitCatalog, _ limits: PresetLimits, _ checkFile: FileCheck?
+  ) -> Preset {
     var preset = Preset(name: "")
     _ = root.required("format", "begin with \"format\": \"\(Preset.format)\"")
     _ = root.required("version", "write \"version\": \(Preset.version)")
@@ -56,7 +62,7 @@ public enum PresetReader {
     if let value = root.optional("ports") {
       preset.ports = PortsReader(limits: limits, problems: root.problems).read(value, path: "ports")
     }
-    var nodes = NodesReader(catalog: catalog, limits: limits, problems: root.problems)
+    var nodes = NodesReader(catalog: catalog, limits: limits, problems: root.problems, checkFile: checkFile)
     if let value = root.required("nodes", "write \"nodes\": [] for none"), let list = root.list(value, "nodes") {
       preset.nodes = nodes.read(list, at: value.place)
     }

@@ -106,8 +106,19 @@ static ALWAYS_INLINE float sample_at(const BlockRings *rings, int32_t line, int6
 
 static ALWAYS_INLINE void backline_reverb_read_body(const BlockRings *rings, const int32_t *lengths,
                                                     const int32_t *offsets, const int32_t *steps, float *sound,
-                                                    int32_t frames) {
+                                                    const float **ends, int32_t frames) {
   const EightInts numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+  int32_t moved = 0, longest = 0;
+  for (int32_t line = 0; line < lines; line++) {
+    moved |= offsets[line] | steps[line];
+    longest = lengths[line] > longest ? lengths[line] : longest;
+  }
+  if (moved == 0 && longest + 2 <= rings->written) {
+    for (int32_t line = 0; line < lines; line++) {
+      ends[line] = rings->samples + line * rings->stride + backline_rings_place(rings, -lengths[line]);
+    }
+    return;
+  }
   // The last frame of the last vector, whether it counts or not.
   const int32_t last = (frames - 1) | 7;
   for (int32_t line = 0; line < lines; line++) {
@@ -116,10 +127,7 @@ static ALWAYS_INLINE void backline_reverb_read_body(const BlockRings *rings, con
     const int32_t whole = offset >> fractionBits;
     const bool isSteady = whole == (offset + last * step) >> fractionBits && length + whole + 2 <= rings->written;
     const float *from = rings->samples + line * rings->stride + backline_rings_place(rings, -length - whole - 2);
-    if (isSteady && offset == 0 && step == 0) {
-      for (int32_t n = 0; n < frames; n += 8) STORE_EIGHT(to + n, LOAD_EIGHT(from + n + 2));
-      continue;
-    }
+    ends[line] = to;
     for (int32_t n = 0; n < frames; n += 8) {
       Eight s0, s1, s2, s3;
       if (isSteady) {
@@ -141,21 +149,24 @@ static ALWAYS_INLINE void backline_reverb_read_body(const BlockRings *rings, con
 
 WIDE_FUNCTION(backline_reverb_read,
               (const BlockRings *rings, const int32_t *lengths, const int32_t *offsets, const int32_t *steps,
-               float *sound, int32_t frames),
-              (rings, lengths, offsets, steps, sound, frames))
+               float *sound, const float **ends, int32_t frames),
+              (rings, lengths, offsets, steps, sound, ends, frames))
 
-static ALWAYS_INLINE void backline_reverb_fade_body(float *sound, const float *from, const float *weights,
-                                                    int32_t frames) {
+static ALWAYS_INLINE void backline_reverb_fade_body(float *sound, const float **ends, const float *const *from,
+                                                    const float *weights, int32_t frames) {
   for (int32_t line = 0; line < lines; line++) {
+    float *to = sound + line * block;
     for (int32_t n = 0; n < frames; n += 8) {
-      const Eight old = LOAD_EIGHT(from + line * block + n), new = LOAD_EIGHT(sound + line * block + n);
-      STORE_EIGHT(sound + line * block + n, old + (new - old) * LOAD_EIGHT(weights + n));
+      const Eight old = LOAD_EIGHT(from[line] + n), new = LOAD_EIGHT(ends[line] + n);
+      STORE_EIGHT(to + n, old + (new - old) * LOAD_EIGHT(weights + n));
     }
+    ends[line] = to;
   }
 }
 
-WIDE_FUNCTION(backline_reverb_fade, (float *sound, const float *from, const float *weights, int32_t frames),
-              (sound, from, weights, frames))
+WIDE_FUNCTION(backline_reverb_fade,
+              (float *sound, const float **ends, const float *const *from, const float *weights, int32_t frames),
+              (sound, ends, from, weights, frames))
 
 // The signs of the outputs are bent functions of the line's number, orthogonal to each other: they correlate alike with every
 // row of the matrix, so that no line's input is heard again as a whole. Left goes into the even lines, right into the odd ones.
@@ -163,11 +174,12 @@ static const float leftOut[lines] = {1, 1, 1, -1, 1, 1, 1, -1, 1, 1, 1, -1, -1, 
 static const float rightOut[lines] = {1, -1, 1, 1, 1, -1, 1, 1, -1, 1, -1, -1, 1, -1, 1, 1};
 static const float in[lines] = {1, 1, 1, -1, 1, 1, -1, 1, 1, 1, -1, 1, 1, -1, 1, 1};
 
-static ALWAYS_INLINE void backline_reverb_listen_body(const float *sound, float *left, float *right, int32_t frames) {
+static ALWAYS_INLINE void backline_reverb_listen_body(const float *const *ends, float *left, float *right,
+                                                      int32_t frames) {
   for (int32_t n = 0; n < frames; n += 8) {
     Eight l = 0, r = 0;
     UNROLLED for (int32_t line = 0; line < lines; line++) {
-      const Eight end = LOAD_EIGHT(sound + line * block + n);
+      const Eight end = LOAD_EIGHT(ends[line] + n);
       l = leftOut[line] > 0 ? l + end : l - end;
       r = rightOut[line] > 0 ? r + end : r - end;
     }
@@ -176,94 +188,89 @@ static ALWAYS_INLINE void backline_reverb_listen_body(const float *sound, float 
   }
 }
 
-WIDE_FUNCTION(backline_reverb_listen, (const float *sound, float *left, float *right, int32_t frames),
-              (sound, left, right, frames))
+WIDE_FUNCTION(backline_reverb_listen, (const float *const *ends, float *left, float *right, int32_t frames),
+              (ends, left, right, frames))
 
 // MARK: The lines' beginnings
 
-/// The shelves of all lines over some frames, `count` of which count; a frame is two vectors.
+/// The shelves of all lines over some frames, `count` of which count; a frame is a vector.
 #define SHELVE(count)                                                                                                  \
   for (int32_t k = 0; k < (count); k++) {                                                                              \
-    const Eight xLow = low[k], xHigh = high[k];                                                                        \
-    yLow = (b0Low * xLow + b1Low * x1Low) - a1Low * yLow;                                                              \
-    yHigh = (b0High * xHigh + b1High * x1High) - a1High * yHigh;                                                       \
-    x1Low = xLow;                                                                                                      \
-    x1High = xHigh;                                                                                                    \
+    const Sixteen x = v[k];                                                                                            \
+    y = (b0 * x + b1 * x1) - a1 * y;                                                                                   \
+    x1 = x;                                                                                                            \
     if (isMoving) {                                                                                                    \
-      b0Low += LOAD_EIGHT(s->b0Step), b0High += LOAD_EIGHT(s->b0Step + 8);                                             \
-      b1Low += LOAD_EIGHT(s->b1Step), b1High += LOAD_EIGHT(s->b1Step + 8);                                             \
-      a1Low += LOAD_EIGHT(s->a1Step), a1High += LOAD_EIGHT(s->a1Step + 8);                                             \
+      b0 += LOAD_SIXTEEN(s->b0Step);                                                                                   \
+      b1 += LOAD_SIXTEEN(s->b1Step);                                                                                   \
+      a1 += LOAD_SIXTEEN(s->a1Step);                                                                                   \
     }                                                                                                                  \
-    low[k] = yLow;                                                                                                     \
-    high[k] = yHigh;                                                                                                   \
+    v[k] = y;                                                                                                          \
   }
 
-/// The Hadamard transform of eight lines.
-#define MIX_EIGHT(v)                                                                                                   \
-  UNROLLED for (int apart = 1; apart < 8; apart *= 2) {                                                                \
-    UNROLLED for (int i = 0; i < 8; i++) {                                                                             \
-      if (i & apart) continue;                                                                                         \
-      const Eight a = v[i], b = v[i + apart];                                                                          \
-      v[i] = a + b;                                                                                                    \
-      v[i + apart] = a - b;                                                                                            \
-    }                                                                                                                  \
-  }
-
-static ALWAYS_INLINE void write_lines(BlockRings *rings, const float *sound, ReverbShelves *s, const bool isMoving,
-                                      const float *left, const float *right, const float *injection, int32_t frames) {
-  Eight b0Low = LOAD_EIGHT(s->b0), b0High = LOAD_EIGHT(s->b0 + 8), b1Low = LOAD_EIGHT(s->b1),
-        b1High = LOAD_EIGHT(s->b1 + 8), a1Low = LOAD_EIGHT(s->a1), a1High = LOAD_EIGHT(s->a1 + 8);
-  Eight x1Low = LOAD_EIGHT(s->x1), x1High = LOAD_EIGHT(s->x1 + 8), yLow = LOAD_EIGHT(s->y1),
-        yHigh = LOAD_EIGHT(s->y1 + 8);
+static ALWAYS_INLINE void write_lines(BlockRings *rings, const float *const *ends, ReverbShelves *s,
+                                      const bool isMoving, const float *left, const float *right,
+                                      const float *injection, int32_t frames) {
+  Sixteen b0 = LOAD_SIXTEEN(s->b0), b1 = LOAD_SIXTEEN(s->b1), a1 = LOAD_SIXTEEN(s->a1);
+  Sixteen x1 = LOAD_SIXTEEN(s->x1), y = LOAD_SIXTEEN(s->y1);
   float *to[lines];
-  for (int32_t line = 0; line < lines; line++) to[line] = backline_rings_end(rings, line);
-  for (int32_t n = 0; n < frames; n += 8) {
-    Eight low[8], high[8];
-    UNROLLED for (int32_t i = 0; i < 8; i++) {
-      low[i] = LOAD_EIGHT(sound + i * block + n);
-      high[i] = LOAD_EIGHT(sound + (i + 8) * block + n);
+  for (int32_t line = 0; line < lines; line++) {
+    to[line] = backline_rings_end(rings, line);
+    // A ring's lines of the cache come one after the other, but there are twice sixteen places in turn.
+    for (int32_t n = block; n < 2 * block; n += 16) {
+      __builtin_prefetch(ends[line] + n, 0);
+      __builtin_prefetch(to[line] + n, 1);
     }
-    TRANSPOSE_EIGHT(low);
-    TRANSPOSE_EIGHT(high);
+  }
+  for (int32_t n = 0; n < frames; n += 8) {
+    // Eight frames of two lines in each vector, then all lines of a frame.
+    Sixteen v[8];
+    UNROLLED for (int32_t i = 0; i < 8; i++) {
+      const Eight low = LOAD_EIGHT(ends[i] + n), high = LOAD_EIGHT(ends[i + 8] + n);
+      v[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
+    TRANSPOSE_HALVES(v);
     if (frames - n >= 8) {
       UNROLLED SHELVE(8)
     } else {
       SHELVE(frames - n)
     }
-    TRANSPOSE_EIGHT(low);
-    TRANSPOSE_EIGHT(high);
+    TRANSPOSE_HALVES(v);
     // The fast Hadamard transform: sums and differences of lines that are 1, 2, 4 and 8 apart.
-    MIX_EIGHT(low);
-    MIX_EIGHT(high);
+    UNROLLED for (int apart = 1; apart < 8; apart *= 2) {
+      UNROLLED for (int i = 0; i < 8; i++) {
+        if (i & apart) continue;
+        const Sixteen a = v[i], b = v[i + apart];
+        v[i] = a + b;
+        v[i + apart] = a - b;
+      }
+    }
     const Eight share = LOAD_EIGHT(injection + n) * 0.3535534f;
     const Eight l = LOAD_EIGHT(left + n) * share, r = LOAD_EIGHT(right + n) * share;
     UNROLLED for (int32_t i = 0; i < 8; i++) {
       const Eight added = i % 2 == 0 ? l : r;
-      const Eight sum = low[i] + high[i], difference = low[i] - high[i];
+      const Eight low = v[i].lo, high = v[i].hi;
+      const Eight sum = low + high, difference = low - high;
       STORE_EIGHT(to[i] + n, in[i] > 0 ? sum + added : sum - added);
       STORE_EIGHT(to[i + 8] + n, in[i + 8] > 0 ? difference + added : difference - added);
     }
   }
-  if (isMoving) {
-    STORE_EIGHT(s->b0, b0Low), STORE_EIGHT(s->b0 + 8, b0High), STORE_EIGHT(s->b1, b1Low);
-    STORE_EIGHT(s->b1 + 8, b1High), STORE_EIGHT(s->a1, a1Low), STORE_EIGHT(s->a1 + 8, a1High);
-  }
-  STORE_EIGHT(s->x1, x1Low), STORE_EIGHT(s->x1 + 8, x1High), STORE_EIGHT(s->y1, yLow), STORE_EIGHT(s->y1 + 8, yHigh);
+  if (isMoving) STORE_SIXTEEN(s->b0, b0), STORE_SIXTEEN(s->b1, b1), STORE_SIXTEEN(s->a1, a1);
+  STORE_SIXTEEN(s->x1, x1), STORE_SIXTEEN(s->y1, y);
   for (int32_t line = 0; line < lines; line++) backline_rings_close(rings, line, frames);
   backline_rings_advance(rings, frames);
 }
 
-static ALWAYS_INLINE void backline_reverb_write_body(BlockRings *rings, const float *sound, ReverbShelves *shelves,
-                                                     bool isMoving, const float *left, const float *right,
-                                                     const float *injection, int32_t frames) {
-  if (isMoving) write_lines(rings, sound, shelves, true, left, right, injection, frames);
-  else write_lines(rings, sound, shelves, false, left, right, injection, frames);
+static ALWAYS_INLINE void backline_reverb_write_body(BlockRings *rings, const float *const *ends,
+                                                     ReverbShelves *shelves, bool isMoving, const float *left,
+                                                     const float *right, const float *injection, int32_t frames) {
+  if (isMoving) write_lines(rings, ends, shelves, true, left, right, injection, frames);
+  else write_lines(rings, ends, shelves, false, left, right, injection, frames);
 }
 
-WIDE_FUNCTION(backline_reverb_write,
-              (BlockRings * rings, const float *sound, ReverbShelves *shelves, bool isMoving, const float *left,
-               const float *right, const float *injection, int32_t frames),
-              (rings, sound, shelves, isMoving, left, right, injection, frames))
+WIDEST_FUNCTION(backline_reverb_write,
+                (BlockRings * rings, const float *const *ends, ReverbShelves *shelves, bool isMoving,
+                 const float *left, const float *right, const float *injection, int32_t frames),
+                (rings, ends, shelves, isMoving, left, right, injection, frames))
 
 // MARK: After the lines
 

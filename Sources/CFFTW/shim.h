@@ -16,3 +16,10 @@ FFTW_REALTIME_SAFE static inline void backline_fft_inverse(void *_Nonnull plan, 
                                                            float *_Nonnull imaginary, float *_Nonnull samples) {
   fftwf_execute_split_dft_c2r((fftwf_plan)plan, real, imaginary, samples);
 }
+
+/// A complex transform of split numbers into others.
+FFTW_REALTIME_SAFE static inline void backline_fft_split(void *_Nonnull plan, float *_Nonnull real,
+                                                         float *_Nonnull imaginary, float *_Nonnull toReal,
+                                                         float *_Nonnull toImaginary) {
+  fftwf_execute_split_dft((fftwf_plan)plan, real, imaginary, toReal, toImaginary);
+}

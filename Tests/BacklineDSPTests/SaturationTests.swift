@@ -50,13 +50,12 @@ struct SaturationTests {
   }
 
   @Test(
-    "aliases of a 5 kHz tone lie below -80 dB from 48 kHz on, at 44.1 kHz below -78 dB, at the default drive",
-    arguments: [44_100, 48_000, 96_000])
+    "aliases of a 5 kHz tone lie below -80 dB at the default drive", arguments: [44_100, 48_000, 96_000])
   func aliases(rate: Int) {
     let tone = Signals.sine(5000, frames: rate / 2, amplitude: 0.5, sampleRate: Double(rate))
     let output = render([:], tone, rate: Double(rate))
     let alias = Spectra.worstAlias(output, frequency: 5000, sampleRate: rate, limit: min(20_000, 0.417 * Double(rate)))
-    #expect(alias < (rate < 48_000 ? -78 : -80))
+    #expect(alias < -80)
     print("measured: saturation worst alias of 5 kHz, \(rate) Hz: \(alias) dB")
   }
 

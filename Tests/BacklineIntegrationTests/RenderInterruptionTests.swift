@@ -43,39 +43,38 @@ struct RenderInterruptionTests {
     return true
   }
 
-  @Test("killed at random moments, it leaves nothing under the final name or all of it, and the next run sweeps up")
-  func killedAnywhere() throws {
+  /// Sends a signal to many renderings, each at another moment from the very start to a little beyond the end, and has looked at
+  /// what came of each: its status, and whether the output is there, and whole.
+  private func cut(by signal: Int32, _ check: (_ round: Int, _ status: Int32, _ isThere: Bool) -> Void) throws {
     let time = try timeOfWhole()
     let whole = try folder.read(folder.file("whole.wav"))
     unlink(folder.file("whole.wav"))
     for round in 0..<Self.rounds {
       let runner = try start()
-      // From the very start to a little beyond the end.
       usleep(UInt32(Double.random(in: 0...1.2) * time * 1e6))
-      runner.send(SIGKILL)
+      runner.send(signal)
       let status = try runner.wait(30).status
+      check(round, status, try isThereAndWhole(whole))
+    }
+  }
+
+  @Test("killed at random moments, it leaves nothing under the final name or all of it, and the next run sweeps up")
+  func killedAnywhere() throws {
+    try cut(by: SIGKILL) { round, status, isThere in
       #expect(status == 128 + SIGKILL || status == 0, "round \(round)")
-      let isThere = try isThereAndWhole(whole)
       #expect(status != 0 || isThere, "round \(round)")
     }
     #expect(try folder.render(input, folder.file("out.wav"), "--preset", preset).status == 0)
-    #expect(try isThereAndWhole(whole))
+    unlink(folder.file("out.wav"))
     #expect(folder.names == ["chain.json", "in.wav"])
   }
 
   @Test("interrupted at random moments, it ends with 130 and nothing, or had completed")
   func interruptedAnywhere() throws {
-    let time = try timeOfWhole()
-    let whole = try folder.read(folder.file("whole.wav"))
-    unlink(folder.file("whole.wav"))
-    for round in 0..<Self.rounds {
-      let runner = try start()
-      usleep(UInt32(Double.random(in: 0...1.2) * time * 1e6))
-      runner.send(SIGINT)
-      let status = try runner.wait(30).status
+    try cut(by: SIGINT) { round, status, isThere in
       // Before its first instruction the signal's own action ends it, with the same number.
       #expect(status == 130 || status == 0, "round \(round): \(status)")
-      #expect(try isThereAndWhole(whole) == (status == 0), "round \(round)")
+      #expect(isThere == (status == 0), "round \(round)")
       #expect(folder.names == ["chain.json", "in.wav"], "round \(round)")
     }
   }

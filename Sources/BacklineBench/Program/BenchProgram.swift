@@ -66,6 +66,7 @@ struct Bench {
     switch workload {
     case .units: try measureUnits(&report)
     case .w6: try measureConvolution(&report)
+    case .reverbPeers: try measureReverbPeers(&report)
     case .w1: try measureRendering(.w1, &report)
     case .w1b: try measureRendering(.w1b, &report)
     case .w1c: try measureRendering(.w1c, &report)

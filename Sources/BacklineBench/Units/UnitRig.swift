@@ -70,7 +70,9 @@ final class UnitRig {
   }
 
   /// Loads an impulse response into a convolver.
-  func load(_ response: ImpulseResponse) { (instance.control as? ConvolverControl)?.attach(response) }
+  func load(_ response: ImpulseResponse) throws(ImpulseResponseError) {
+    try (instance.control as? ConvolverControl)?.attach(response)
+  }
 
   /// Renders for about `seconds` of sound; nanoseconds a frame.
   func time(seconds: Double) -> Double {

@@ -48,14 +48,9 @@ extension Bench {
   func measureConvolution(_ report: inout Report) throws {
     let folder = "/tmp/backline-bench-\(getpid())"
     mkdir(folder, 0o700)
-    let files = ["response.wav", "source.json", "room.json", "room.conf", "in.wav", "out.wav", "log.txt", "log2.txt"]
+    let files = ["response.wav", "room.json", "room.conf", "in.wav", "out.wav"] + Self.liveFiles
     defer { for name in files + [""] { remove("\(folder)/\(name)") } }
     try W6Response.write("\(folder)/response.wav")
-    try PresetFile.save(
-      Preset(
-        name: "source", nodes: [.init("noise", kind: "noise", parameters: ["gain": -26])],
-        connections: [.init(from: .init("noise"), to: .init("output"))]), to: "\(folder)/source.json",
-      catalog: .standard)
     try PresetFile.save(
       Preset(
         name: "room", nodes: [.init("room", kind: "convolver", file: "response.wav")],
@@ -66,15 +61,11 @@ extension Bench {
   }
 
   private func measureLiveConvolution(_ folder: String, _ report: inout Report) throws {
-    let jack = try JACKServer(frames: 64)
-    let source = try Child(
-      live("\(folder)/source.json", "bench-source", folder), log: "\(folder)/log2.txt")
-    defer { source.end() }
-    try awaitPorts(jack, "bench-source", ports: 4, source)
-    let words: [(name: String, words: [String])] =
-      [("backline", live("\(folder)/room.json", "bench-room", folder))]
-      + (options.measuresPeers && Machine.isInstalled("jconvolver")
-        ? [("jconvolver", ["jconvolver", "-s", JACKServer.name, "-N", "bench-room", "\(folder)/room.conf"])] : [])
+    var programs = [LiveProgram(name: "backline", words: rack("\(folder)/room.json", folder))]
+    if options.measuresPeers && Machine.isInstalled("jconvolver") {
+      let words = ["jconvolver", "-s", JACKServer.name, "-N", LiveProgram.client, "\(folder)/room.conf"]
+      programs.append(LiveProgram(name: "jconvolver", words: words))
+    }
     try TextFile.write(
       Array(
         """
@@ -85,49 +76,7 @@ extension Bench {
         /impulse/read 2 2 1 0 0 0 2 \(folder)/response.wav
 
         """.utf8), to: "\(folder)/room.conf")
-    var loads = [[Double]](repeating: [], count: words.count), times = loads, alone: [Double] = []
-    for turn in 0..<options.repeats {
-      alone.append(try jack.load(seconds: options.seconds).median)
-      for index in turn % 2 == 0 ? Array(words.indices) : words.indices.reversed() {
-        let child = try Child(words[index].words, log: "\(folder)/log.txt")
-        defer { child.end() }
-        try awaitPorts(jack, "bench-room", ports: 4, child)
-        jack.connect("bench-source", to: "bench-room")
-        try Interruption.sleep(4)
-        let before = child.processorTime, begin = backline_now()
-        loads[index].append(try jack.load(seconds: max(3, options.seconds)).median)
-        times[index].append(100 * (child.processorTime - before) / (Double(backline_now() - begin) * 1e-9))
-      }
-    }
-    var table = Report.Table(
-      title:
-        "W6 a stereo response of 3 s at 64 frames: JACK's load (source alone \(Statistics.text(Statistics.median(alone) ?? 0, 1)) %)",
-      columns: ["program", "DSP load %", "processor %", "backline to it"])
-    let own = Statistics.median(times[0])
-    for (index, one) in words.enumerated() {
-      let time = Statistics.median(times[index])
-      table.rows.append([
-        .text(one.name), .number(Statistics.median(loads[index]), 1), .number(time, 1),
-        .number(own.flatMap { own in time.map { own / $0 } }, 2),
-      ])
-    }
-    report.add(table)
-  }
-
-  private func live(_ preset: String, _ name: String, _ folder: String) -> [String] {
-    [
-      backline, "run", preset, "--name", name, "--server", JACKServer.name, "--host", "jack", "--osc-port", "0",
-      "--connect", "none", "--root", folder,
-    ]
-  }
-
-  private func awaitPorts(_ jack: JACKServer, _ name: String, ports: Int, _ child: Child) throws {
-    for _ in 0..<400 {
-      if jack.portCount(of: name) >= ports { return }
-      if !child.isRunning { break }
-      try Interruption.sleep(0.025)
-    }
-    throw BenchError("\(name) has no ports: \(child.lastWords)")
+    try compareLive("W6 a stereo response of 3 s at 64 frames", programs, in: folder, &report)
   }
 
   private func measureOfflineConvolution(_ folder: String, _ report: inout Report) throws {

@@ -17,7 +17,7 @@ extension Bench {
     var costs = [[Double]](repeating: [], count: cases.count)
     let rigs = try cases.map { one in
       let rig = try UnitRig(one.unit, one.parameters, frames: Self.frames)
-      if let response = one.response { rig.load(response) }
+      if let response = one.response { try rig.load(response) }
       return rig
     }
     for turn in 0...options.repeats {

@@ -1,5 +1,6 @@
 import BacklineDSP
 import BacklineEngine
+import BacklineMedia
 import BacklinePresets
 
 /// `backline check PRESET...`.
@@ -22,7 +23,8 @@ enum CheckCommand {
           try context.errors.write("backline: \(path) describes presets and is none: passed over\n")
           continue
         }
-        let problems = problems(bytes)
+        let problems = problems(
+          bytes, in: path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)])
         for line in problems?.lines(file: path) ?? [] { try context.write(line + "\n") }
         if let problems, !problems.problems.isEmpty, worst == .done { worst = .badData }
       }
@@ -30,12 +32,34 @@ enum CheckCommand {
     }
   }
 
-  private static func problems(_ bytes: [UInt8]) -> PresetError? {
+  /// What is wrong with a preset whose files stand in a folder, or relative to it.
+  private static func problems(_ bytes: [UInt8], in folder: Substring) -> PresetError? {
     do {
-      _ = try PresetReader.read(bytes, catalog: .standard)
+      _ = try PresetReader.read(bytes, catalog: .standard) { file, unit in
+        problem(file.hasPrefix("/") ? file : folder + file, unit)
+      }
       return nil
     } catch {
       return error
+    }
+  }
+
+  /// What is wrong with a unit's file.
+  private static func problem(_ file: String, _ unit: UnitDescription) -> String? {
+    if unit.kind == Convolver.description.kind {
+      do throws(EngineError) {
+        // Files are brought to the rate of the rack, whatever it is.
+        _ = try ImpulseResponse.load(path: file, sampleRate: Int(Engine.initialSampleRate))
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    do throws(SoundFileError) {
+      _ = try SoundFileReader(path: file)
+      return nil
+    } catch {
+      return EngineError(error).message
     }
   }
 }

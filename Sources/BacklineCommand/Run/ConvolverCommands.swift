@@ -125,7 +125,11 @@ final class ConvolverCommands: @unchecked Sendable {
     guard let path = node.file, let control = node.control as? ConvolverControl, control.frameCount == nil
     else { return }
     if let response = prepared.responses[path], prepared.sampleRate == control.sampleRate {
-      control.attach(response)
+      do throws(ImpulseResponseError) {
+        try control.attach(response)
+      } catch {
+        log("convolver \(quoted(node.name)): \(error.message)")
+      }
       return
     }
     media.load(path, into: control) { [log] result in

@@ -13,11 +13,15 @@ struct NodesReader {
   let catalog: UnitCatalog
   let limits: PresetLimits
   let problems: ProblemCollector
+  private let checkFile: PresetReader.FileCheck?
   /// Every node with a name, also one that has problems of its own.
   private(set) var entries: [Entry] = []
   private var names: Set<String> = []
 
-  init(catalog: UnitCatalog, limits: PresetLimits, problems: ProblemCollector) {
+  init(
+    catalog: UnitCatalog, limits: PresetLimits, problems: ProblemCollector, checkFile: PresetReader.FileCheck?
+  ) {
+    self.checkFile = checkFile
     self.catalog = catalog
     self.limits = limits
     self.problems = problems
@@ -103,6 +107,8 @@ struct NodesReader {
     }
     if path.isEmpty || path.utf8.contains(0) {
       problems.add(value.place, object.path("file"), "this is no path; name a file")
+    } else if let unit, unit.file != nil, let problem = checkFile?(path, unit) {
+      problems.add(value.place, object.path("file"), problem)
     }
     return path
   }

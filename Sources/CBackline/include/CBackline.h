@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "BlockRings.h"
+#include "ConvolutionKernel.h"
 #include "DelayKernel.h"
 #include "DynamicsKernel.h"
 #include "FilterKernels.h"
 #include "ReverbKernel.h"
 #include "SectionCascade.h"
+#include "Shaper.h"
 #include "StateVariable.h"
 #include "StereoVector.h"
 #include "TapeKernel.h"
@@ -128,27 +130,10 @@ REALTIME_SAFE static inline int64_t backline_load_int(const int64_t *_Nonnull at
 }
 
 /// True when one of `count` samples is not finite: when all bits of its exponent are set.
-///
-/// Four at a time in C's vectors, which Swift's vectors of Float do not become as directly.
-REALTIME_SAFE static inline bool backline_has_non_finite(const float *_Nonnull samples, int64_t count) {
-  typedef uint32_t Four __attribute__((vector_size(16), aligned(4), may_alias));
-  typedef uint64_t Two __attribute__((vector_size(16), aligned(4), may_alias));
-  const Four exponent = {0x7F800000u, 0x7F800000u, 0x7F800000u, 0x7F800000u};
-  Four found = {0, 0, 0, 0};
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    const Four bits = *(const Four *)(samples + i);
-    found |= (Four)((bits & exponent) == exponent);
-  }
-  const Two both = (Two)found;
-  bool any = (both[0] | both[1]) != 0;
-  for (; i < count; i++) {
-    uint32_t bits;
-    memcpy(&bits, samples + i, sizeof bits);
-    any |= (bits & 0x7F800000u) == 0x7F800000u;
-  }
-  return any;
-}
+REALTIME_SAFE bool backline_has_non_finite(const float *_Nonnull samples, int64_t count);
+
+/// Samples times `gain`, plus zero: which makes a negative zero positive.
+REALTIME_SAFE void backline_scale(float *_Nonnull to, const float *_Nonnull from, float gain, int64_t count);
 
 /// The number of samples up to and including the last that is not zero; 0 when all are.
 REALTIME_SAFE static inline int64_t backline_active_length(const float *_Nonnull samples, int64_t count) {

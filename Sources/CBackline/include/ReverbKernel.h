@@ -38,22 +38,24 @@ REALTIME_SAFE void backline_reverb_diffuse(BlockRings *_Nonnull rings, const int
                                            float *_Nonnull right, int32_t frames);
 
 /// Reads the ends of all lines, `lengths` frames and more behind: in the first frame by `offsets`, in each later one by
-/// `steps` more, both in frames with 20 bits after the point. Between samples by the cubic of Lagrange.
+/// `steps` more, both in frames with 20 bits after the point. Between samples by the cubic of Lagrange. `ends` says where
+/// each line's samples are until the rings move on: in `sound`, or in the ring itself.
 REALTIME_SAFE void backline_reverb_read(const BlockRings *_Nonnull rings, const int32_t *_Nonnull lengths,
                                         const int32_t *_Nonnull offsets, const int32_t *_Nonnull steps,
-                                        float *_Nonnull sound, int32_t frames);
+                                        float *_Nonnull sound, const float *_Nonnull *_Nonnull ends, int32_t frames);
 
-/// Fades the ends of all lines: from `from` (weight 0) to what `sound` holds (weight 1).
-REALTIME_SAFE void backline_reverb_fade(float *_Nonnull sound, const float *_Nonnull from,
-                                        const float *_Nonnull weights, int32_t frames);
+/// Fades the ends of all lines: from `from` (weight 0) to `ends` (weight 1), which are in `sound` afterwards.
+REALTIME_SAFE void backline_reverb_fade(float *_Nonnull sound, const float *_Nonnull *_Nonnull ends,
+                                        const float *_Nonnull const *_Nonnull from, const float *_Nonnull weights,
+                                        int32_t frames);
 
 /// What is heard of the ends of all lines.
-REALTIME_SAFE void backline_reverb_listen(const float *_Nonnull sound, float *_Nonnull left, float *_Nonnull right,
-                                          int32_t frames);
+REALTIME_SAFE void backline_reverb_listen(const float *_Nonnull const *_Nonnull ends, float *_Nonnull left,
+                                          float *_Nonnull right, int32_t frames);
 
 /// Filters the ends of all lines, mixes them (a Hadamard matrix, whose scale of 1/4 the filters bring), adds the input times
 /// `injection`, and writes that to the lines' beginnings. Moves the rings on.
-REALTIME_SAFE void backline_reverb_write(BlockRings *_Nonnull rings, const float *_Nonnull sound,
+REALTIME_SAFE void backline_reverb_write(BlockRings *_Nonnull rings, const float *_Nonnull const *_Nonnull ends,
                                          ReverbShelves *_Nonnull shelves, bool isMoving, const float *_Nonnull left,
                                          const float *_Nonnull right, const float *_Nonnull injection, int32_t frames);
 
