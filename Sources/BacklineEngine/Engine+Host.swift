@@ -147,9 +147,10 @@ extension Engine {
     hosting.arePortsStale = true
     let oldRate = sampleRate, oldPeriod = period
     if Double(rate) != sampleRate { rebuild(sampleRate: Double(rate)) }
+    period = newPeriod
+    employ()
     flush()
     layPorts()
-    period = newPeriod
     epoch += 1
     if rate != Int(oldRate) {
       emit(.configurationChanged(cause: "sampleRate", old: Int(oldRate), new: rate, epoch: epoch))
@@ -172,6 +173,7 @@ extension Engine {
     beginLog()
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()
+    planRebalance()
   }
 
   private func refused(_ reason: String) {
@@ -209,6 +211,7 @@ extension Engine {
     hosting.isOpen = false
     endLog()
     isRendering = false
+    dismiss()
     tidy()
     flush()
     answerWaiters()

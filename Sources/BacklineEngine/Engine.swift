@@ -79,6 +79,16 @@ public actor Engine {
   public internal(set) var isMuted = false
   var isRendering = false
   var hosting = Hosting()
+  /// How many threads are wanted.
+  var threads = RenderThreads.one
+  /// Those that render beside the host's; `nil` where it renders alone.
+  var workers: WorkerThreads?
+  /// True when the last plan can be shared among threads, and what nodes took when it was made, in nanoseconds a frame.
+  var isPlanShared = false
+  var balanced: Float = 0
+  /// True while one thread would take so much of the time there is that others should help.
+  var isHelpNeeded = false
+  var rebalanceTimer: ControlExecutor.Timer?
   /// Keeps what the render thread records into.
   var recordMemory: RecordMemory?
 
@@ -367,6 +377,7 @@ public actor Engine {
     executor.unwatch(wakeDescriptor)
     close(wakeDescriptor)
     if ownsExecutor { executor.shutdown() }
+    workers?.end()
     core.deinitialize(count: 1)
     core.deallocate()
     for item in garbage { item.free() }

@@ -36,6 +36,9 @@ final class JACKSession: @unchecked Sendable {
   /// Port tables that the process callback may still have in hand.
   private var oldTables: [UnsafeMutablePointer<JACKPortTable>] = []
   private var process: UnsafeMutablePointer<JACKProcess>?
+  /// The threads that help the process callback, and what they were started for.
+  var helpers: [jack_native_thread_t] = []
+  var workers: WorkerThreads?
 
   init(
     _ configuration: HostConfiguration, options: JACKOptions, record: HostRecord, connections: ConnectionKeeper,
@@ -175,6 +178,7 @@ final class JACKSession: @unchecked Sendable {
     notices.isClosing.store(true, ordering: .relaxed)
     guard let client else { return }
     if isActive && !isLost { jack_deactivate(client) }
+    dismissWorkers(client)
     jack_client_close(client)
     JACKClients.shared.closed(self)
     self.client = nil

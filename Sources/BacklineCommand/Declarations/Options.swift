@@ -23,7 +23,9 @@ extension OptionDeclaration {
     "Whether to connect to the sound card's ports at the start (auto, the default).")
   static let threads = OptionDeclaration(
     "--threads", ValueDeclaration("N", .integer(1...64, or: "auto"), offers: ["1", "2", "4"]),
-    "How many threads render; auto (the default) chooses by the processor.")
+    "How many threads render at most, never more than processors that may be used. With auto (the default) a live rack has others "
+      + "help its first thread while that would take more than a third of the time there is; offline they always help where it is "
+      + "faster.")
   static let root = OptionDeclaration(
     "--root", ValueDeclaration("DIR", .folder),
     "The folder that paths in commands over the network are confined to; the present one unless told otherwise.")

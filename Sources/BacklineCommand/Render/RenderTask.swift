@@ -36,6 +36,7 @@ struct RenderTask: Sendable {
     if let replay = options.replay {
       var job = try CaptureReplay.job(CaptureFolder(replay), destination: destination(.float32, SoundFileMetadata()))
       job.blockFrames = options.maxFrames
+    job.threads = options.renderThreads
       return job
     }
     let source: any OfflineSource
