@@ -15,7 +15,7 @@ import Glibc
   return String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
 }
 
-let engine = AudioEngine(EngineConfiguration(name: "level-meter"))
+let engine = try AudioEngine(EngineConfiguration(name: "level-meter"))
 do {
   // A tap on the input needs no connection: it listens to the bus itself.
   try engine.inputNode.installTap(frameCount: 4_800) { block in

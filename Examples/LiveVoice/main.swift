@@ -3,7 +3,7 @@
 import Backline
 import Glibc
 
-let engine = AudioEngine(EngineConfiguration(name: "live-voice", inputChannelCount: 1))
+let engine = try AudioEngine(EngineConfiguration(name: "live-voice", inputChannelCount: 1))
 do {
   let chain = [
     try UnitNode(

@@ -8,7 +8,7 @@ if paths.isEmpty {
   exit(64)
 }
 
-let engine = AudioEngine(EngineConfiguration(name: "player-reverb"))
+let engine = try AudioEngine(EngineConfiguration(name: "player-reverb"))
 let player = PlayerNode()
 do {
   let reverb = try UnitNode("reverb", ["wetDryMix": 35, "decayTime": 2.5, "size": 70])

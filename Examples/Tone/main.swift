@@ -2,7 +2,7 @@
 import Backline
 import Glibc
 
-let engine = AudioEngine(EngineConfiguration(name: "tone"))
+let engine = try AudioEngine(EngineConfiguration(name: "tone"))
 let tone = SourceNode(state: 0.0) { phase, block in
   for frame in 0..<block.frameCount {
     for channel in 0..<block.channelCount { block[channel][frame] = Float(0.2 * sin(2 * .pi * phase)) }

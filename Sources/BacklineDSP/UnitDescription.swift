@@ -41,6 +41,8 @@ public struct UnitDescription: Sendable {
   public let presets: [UnitPreset]
   /// The bus that gets host ports of its own when a node of this kind is added.
   public let outsideBus: OutsideBus?
+  /// The bytes that an instance takes at most, at 48 kHz; in proportion more at higher rates.
+  public let memory: Int
   /// The unit's delay in frames for a sample rate and parameter values (by index); 0 for most.
   public let latency: @Sendable (_ sampleRate: Double, _ values: [Float]) -> Int
   /// Makes an instance; control threads only.
@@ -49,7 +51,7 @@ public struct UnitDescription: Sendable {
   public init(
     kind: String, title: String, summary: String, inputs: [Bus], outputs: [Bus], parameters: [ParameterDescription],
     growingInputs: Int? = nil, inputParameters: [ParameterDescription] = [], file: String? = nil,
-    presets: [UnitPreset] = [], outsideBus: OutsideBus? = nil,
+    presets: [UnitPreset] = [], outsideBus: OutsideBus? = nil, memory: Int = 32 << 20,
     latency: @escaping @Sendable (Double, [Float]) -> Int = { _, _ in 0 },
     make: @escaping @Sendable (UnitFormat) -> UnitInstance
   ) {
@@ -64,6 +66,7 @@ public struct UnitDescription: Sendable {
     self.file = file
     self.presets = presets
     self.outsideBus = outsideBus
+    self.memory = memory
     self.latency = latency
     self.make = make
   }

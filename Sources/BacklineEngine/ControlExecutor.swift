@@ -34,18 +34,26 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
   private let wakeUp: Int32
   private let thread = Mutex<pthread_t?>(nil)
 
-  /// A running queue. Its thread ends with `shutdown()`.
-  public init() {
+  /// A running queue; `limitReached` where the system has no descriptors or no thread for it. Its thread ends with `shutdown()`.
+  public init() throws(EngineError) {
     poll = backline_poll_create()
     wakeUp = backline_event_create()
-    precondition(poll >= 0 && wakeUp >= 0, "no descriptors left for the control queue")
-    _ = backline_poll_set(poll, wakeUp, true, false)
+    guard poll >= 0, wakeUp >= 0, backline_poll_set(poll, wakeUp, true, false) == 0 else {
+      closeDescriptors()
+      throw EngineError(.limitReached, "no descriptors left for the control queue: allow more open files (ulimit -n)")
+    }
     var id = pthread_t()
     // The thread keeps the executor alive until it has been told to end.
-    let code = pthread_create(&id, nil, controlThread, Unmanaged.passRetained(self).toOpaque())
-    precondition(code == 0, "no thread left for the control queue")
+    let context = Unmanaged.passRetained(self)
+    guard pthread_create(&id, nil, controlThread, context.toOpaque()) == 0 else {
+      context.release()
+      closeDescriptors()
+      throw EngineError(.limitReached, "no thread left for the control queue: allow more of them (ulimit -u)")
+    }
     thread.withLock { $0 = id }
   }
+
+  private func closeDescriptors() { for descriptor in [poll, wakeUp] where descriptor >= 0 { close(descriptor) } }
 
   // MARK: Jobs
 
@@ -160,8 +168,7 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
         }
       }
     }
-    close(poll)
-    close(wakeUp)
+    closeDescriptors()
   }
 
   private func runJobs() {

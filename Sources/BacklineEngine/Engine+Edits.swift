@@ -1,5 +1,6 @@
 import BacklineDSP
 import BacklineGraph
+import BacklineRealtime
 
 /// The smallest edits: each checks first, then changes the store and notes what takes it back.
 extension Engine {
@@ -72,6 +73,9 @@ extension Engine {
     }
     if store.topology.nodes.count - 2 + 1 >= RenderCore.slotCount && store.ghosts.count > 0 {
       throw EngineError(.busy, "too many removed nodes still ring out: try again in a moment")
+    }
+    guard SampleMemory.isAvailable(bytes: Int(Double(description.memory) * max(1, sampleRate / 48_000))) else {
+      throw EngineError(.limitReached, "there is not enough memory left for '\(specification.name)'")
     }
     var entry = Topology.Node()
     entry.inputBusCount = Int32(description.growingInputs == nil ? description.inputs.count : 0)

@@ -142,8 +142,14 @@ extension Engine {
     }
   }
 
+  /// The rates in Hz that a host may have.
+  private static let sampleRates = 8_000...768_000
+
   private func opened(rate: Int, _ newPeriod: Int) {
     hosting.isOpen = true
+    guard Self.sampleRates.contains(rate), newPeriod >= 0 else {
+      return refused("a server of \(rate) Hz and \(newPeriod) frames: only 8000 to 768000 Hz can be worked with")
+    }
     hosting.arePortsStale = true
     let oldRate = sampleRate, oldPeriod = period
     if Double(rate) != sampleRate { rebuild(sampleRate: Double(rate)) }

@@ -49,7 +49,7 @@ extension Engine {
   /// The frame that plays at a time of CLOCK_MONOTONIC; `nil` where nothing renders.
   public func frame(at nanoseconds: Int64) -> Int64? {
     guard isRendering, let frame = hosting.host?.frame(at: nanoseconds) else { return nil }
-    return frame + hosting.frameOffset
+    return frame &+ hosting.frameOffset
   }
 
   /// Seconds before its frame at which a change of the graph has to be published.

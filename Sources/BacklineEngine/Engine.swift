@@ -13,7 +13,7 @@ public actor Engine {
 
   /// The units that there are.
   public nonisolated let catalog: UnitCatalog
-  /// Seconds over which edits and parameter changes are ramped (R4).
+  /// Seconds over which edits and parameter changes are ramped (R4): 0 to 60.
   public nonisolated let rampTime: Double
   /// The longest that a removed node rings out, in seconds (R5).
   public static let longestTail = 30.0
@@ -102,17 +102,22 @@ public actor Engine {
   var observers: [@Sendable (EngineEvent) -> Void] = []
 
   /// An engine without sound; `start(_:)` gives it a host. Frames count from `startFrame`, a multiple of the quantum: a host
-  /// that tells frames by the clock counts from 0.
+  /// that tells frames by the clock counts from 0. `limitReached` where the system has no descriptors or no thread left.
   public init(
     catalog: UnitCatalog = .standard, executor: ControlExecutor? = nil, rampTime: Double = 0.01,
     startFrame: Int64 = 0
-  ) {
+  ) throws(EngineError) {
     self.catalog = catalog
     ownsExecutor = executor == nil
-    self.executor = executor ?? ControlExecutor()
-    self.rampTime = rampTime
+    let queue: ControlExecutor
+    if let executor { queue = executor } else { queue = try ControlExecutor() }
+    self.executor = queue
+    self.rampTime = rampTime.isFinite ? min(max(0, rampTime), 60) : 0.01
     wakeDescriptor = backline_event_create()
-    precondition(wakeDescriptor >= 0, "no descriptors left for the engine")
+    guard wakeDescriptor >= 0 else {
+      if executor == nil { queue.shutdown() }
+      throw EngineError(.limitReached, "no descriptors left for the engine: allow more open files (ulimit -n)")
+    }
     core = .allocate(capacity: 1)
     core.initialize(to: RenderCore(wakeDescriptor: wakeDescriptor, startFrame: startFrame))
     exchange = core.pointee.exchange

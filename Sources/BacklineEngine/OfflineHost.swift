@@ -109,7 +109,8 @@ public final class OfflineHost: AudioHost, @unchecked Sendable {
   public func frame(at nanoseconds: Int64) -> Int64? {
     state.withLock { state in
       state.anchor.map { anchor in
-        anchor.frame + Int64((Double(nanoseconds - anchor.time) * Double(state.sampleRate) * 1e-9).rounded())
+        anchor.frame
+          + Int64(saturating: (Double(nanoseconds) - Double(anchor.time)) * Double(state.sampleRate) * 1e-9)
       }
     }
   }

@@ -48,7 +48,11 @@ final class OfflineGraph {
 
   init(_ job: OfflineJob, sampleRate: Int) throws(OfflineError) {
     let graph = job.graph ?? OfflineJob.passage(channelCount: job.source.channelCount)
-    engine = Engine(catalog: job.catalog, rampTime: job.rampTime)
+    do throws(EngineError) {
+      engine = try Engine(catalog: job.catalog, rampTime: job.rampTime)
+    } catch {
+      throw OfflineError(error)
+    }
     host = OfflineHost(sampleRate: sampleRate, period: job.blockFrames, fades: job.fadesIn, isOffline: true)
     blockFrames = job.blockFrames
     media = job.media

@@ -39,10 +39,18 @@ public struct RecordRing: ~Copyable {
   private var pendingServerFrames: Int64 = 0
   private var isOpen = false
 
-  /// Room for at least `frames` frames of `channelCount` channels: 4 bytes each.
-  public init(channelCount: Int, frames: Int) {
+  /// The bytes that a ring takes.
+  public static func bytes(channelCount: Int, frames: Int) -> Int { 4 * channelCount * (size(frames) + 16) }
+
+  private static func size(_ frames: Int) -> Int {
     var size = 512
     while size < frames { size *= 2 }
+    return size
+  }
+
+  /// Room for at least `frames` frames of `channelCount` channels: 4 bytes each.
+  public init(channelCount: Int, frames: Int) {
+    let size = Self.size(frames)
     capacity = size
     // A cache line more, so that equal places of many channels do not fall into the same cache sets.
     stride = size + 16

@@ -59,7 +59,7 @@ struct GraphEditTests {
 
   @Test("rings without delay are refused by name and leave the graph as it was (U-41)")
   func rings() async throws {
-    let engine = Engine()
+    let engine = try Engine()
     for name in ["a", "b", "c"] { try await engine.perform(.add(kind: "gain", name: name, values: [])) }
     try await engine.perform(.connect(Endpoint("a"), Endpoint("b")))
     try await engine.perform(.connect(Endpoint("b"), Endpoint("c")))
@@ -108,7 +108,7 @@ struct GraphEditTests {
 
   @Test("undo of everything returns the first graph, and redo the last")
   func undo() async throws {
-    let engine = Engine()
+    let engine = try Engine()
     for command in throughGain() { try await engine.perform(command) }
     let first = await engine.graph
     try await engine.perform([

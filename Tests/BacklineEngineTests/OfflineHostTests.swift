@@ -77,7 +77,7 @@ struct OfflineHostTests {
 
   @Test("says what a server might say: a refusal, a late start, news")
   func moods() async throws {
-    let engine = Engine()
+    let engine = try Engine()
     let host = OfflineHost()
     host.refusal = .noServer("no server runs")
     await engine.start(host, name: "moody")
@@ -99,7 +99,7 @@ struct OfflineHostTests {
 
   @Test("where every frame counts, sound is there from the first frame on")
   func exact() async throws {
-    let engine = Engine()
+    let engine = try Engine()
     let host = OfflineHost()
     try await engine.perform([.connect(Endpoint("input"), Endpoint("output"))])
     await engine.start(host, name: "exact")

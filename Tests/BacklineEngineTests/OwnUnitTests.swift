@@ -79,7 +79,7 @@ struct OwnUnitTests {
 
   @Test("code that is not asynchronous waits its turn on the control queue, from any thread and from the queue itself")
   func waiting() async throws {
-    let engine = Engine()
+    let engine = try Engine()
     let log = EventLog<Int>()
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<50 {

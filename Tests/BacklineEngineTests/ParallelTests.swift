@@ -16,7 +16,8 @@ struct ParallelTests {
   static func rendered(
     seed: UInt64, blocks: Int, threads: RenderThreads, _ watchdog: Watchdog
   ) async throws -> (sound: [[Float]], tasks: Int) {
-    let harness = try await EngineHarness(catalog: TestUnits.catalog, sampleRate: 8000, threads: threads, isOffline: true)
+    let harness = try await EngineHarness(
+      catalog: TestUnits.catalog, sampleRate: 8000, threads: threads, isOffline: true)
     let engine = harness.engine
     var random = RandomGraph(seed: seed, catalog: TestUnits.catalog, kinds: kinds)
     // From a single node to some dozens, with what comes by chance: diamonds, chains, nodes that nothing reaches.

@@ -75,7 +75,7 @@ struct RandomEditTests {
 
   @Test("undo of every edit returns the first graph, and redo the last (R4)")
   func undoAll() async throws {
-    let engine = Engine(catalog: TestUnits.catalog)
+    let engine = try Engine(catalog: TestUnits.catalog)
     var random = RandomGraph(seed: 11, catalog: TestUnits.catalog, kinds: TestUnits.catalog.descriptions.map(\.kind))
     for command in random.initial(count: 12) { try? await engine.perform(command) }
     let first = await engine.graph

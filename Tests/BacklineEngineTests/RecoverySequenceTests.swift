@@ -28,7 +28,7 @@ struct RecoverySequenceTests {
     arguments: [1, 2, 3, 4] as [UInt64])
   func sequences(seed: UInt64) async throws {
     var random = SeededGenerator(seed)
-    let engine = Engine(rampTime: 0.001)
+    let engine = try Engine(rampTime: 0.001)
     let host = OfflineHost.manual()
     try await engine.perform([.load(Self.graph)])
     let graph = await engine.graph

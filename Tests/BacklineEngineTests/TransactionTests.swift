@@ -107,7 +107,7 @@ struct TransactionTests {
 
   @Test("buses that cannot be are refused", arguments: [-1, 1, Int.max, Int.min])
   func buses(bus: Int) async throws {
-    let engine = Engine()
+    let engine = try Engine()
     try await engine.perform(.add(kind: "gain", name: "g", values: []))
     for (from, to) in [(Endpoint("input", bus: bus), Endpoint("g")), (Endpoint("input"), Endpoint("g", bus: bus))] {
       let error = await #expect(throws: EngineError.self) { try await engine.perform(.connect(from, to)) }
@@ -117,7 +117,7 @@ struct TransactionTests {
 
   @Test("node 16385 is refused, and one can be added again when another has gone")
   func nodeLimit() async throws {
-    let engine = Engine()
+    let engine = try Engine()
     try await engine.perform((0..<Engine.nodeLimit).map { .add(kind: "gain", name: "n\($0)", values: []) })
     let error = await #expect(throws: EngineError.self) {
       try await engine.perform(.add(kind: "gain", name: "more", values: []))
@@ -131,7 +131,7 @@ struct TransactionTests {
 
   /// An engine with an oscillator and full mixers, and an empty one.
   private func fullMixers(_ count: Int) async throws -> Engine {
-    let engine = Engine()
+    let engine = try Engine()
     let mixers = (0...count).map { Command.add(kind: "mixer", name: "m\($0)", values: []) }
     try await engine.perform([.add(kind: "oscillator", name: "o", values: [])] + mixers)
     for mixer in 0..<count {

@@ -21,8 +21,8 @@ struct WatchWritableTests {
   }
 
   @Test("a full descriptor is reported once there is room, beside being watched for reading, until taken back")
-  func writable() {
-    let executor = ControlExecutor()
+  func writable() throws {
+    let executor = try ControlExecutor()
     defer { executor.shutdown() }
     var pair: [Int32] = [0, 0]
     #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)

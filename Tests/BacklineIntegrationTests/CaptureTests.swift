@@ -77,7 +77,7 @@ struct CaptureTests {
   func liveEqualsOffline(seed: UInt64) async throws {
     let folder = RenderFolder()
     let capture = try CaptureWriter(folder: folder.file("take"), channelCount: 2) { _ in }
-    let engine = Engine()
+    let engine = try Engine()
     let host = ClosableHost()
     try await engine.perform([
       .connect(Endpoint("input"), Endpoint("output")), .add(kind: "delay", name: "d", values: []),
@@ -157,7 +157,7 @@ struct CaptureTests {
   /// A performance with a player, driven cycle by cycle.
   private final class PlayerTake {
     let folder = RenderFolder()
-    let engine = Engine()
+    let engine: Engine
     let host = ClosableHost()
     let commands: ScriptedCommands
     let control: PlayerControl
@@ -168,6 +168,7 @@ struct CaptureTests {
     /// `media` is filled by itself or not at all.
     init(_ media: MediaService) async throws {
       self.media = media
+      engine = try Engine()
       capture = try CaptureWriter(folder: folder.file("take"), channelCount: 0) { _ in }
       try await engine.perform([
         .add(kind: "player", name: "p", values: []), .connect(Endpoint("p"), Endpoint("output")),
@@ -272,7 +273,7 @@ struct CaptureTests {
   func latency() async throws {
     let folder = RenderFolder()
     let capture = try CaptureWriter(folder: folder.file("take"), channelCount: 2) { _ in }
-    let engine = Engine()
+    let engine = try Engine()
     let host = ClosableHost()
     try await engine.perform([
       .add(kind: "compressor", name: "c", values: []), .connect(Endpoint("input"), Endpoint("c")),

@@ -25,7 +25,7 @@ extension JACKRackTests {
   @Test("what units add to one pair of ports is told of that pair alone, and follows edits (U-09)")
   func latentUnits() async throws {
     try await JACKServer.with { _ in
-      let engine = Engine(catalog: TestUnits.catalog)
+      let engine = try Engine(catalog: TestUnits.catalog)
       let host = try JACKHost(JACKOptions(server: JACKServer.name, connectPolicy: .none))
       let ports = PortLayout(inputs: [["in_1"], ["in_2"]], outputs: [["out_1"], ["out_2"]])
       try await engine.perform(

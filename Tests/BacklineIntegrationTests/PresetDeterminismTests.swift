@@ -55,7 +55,7 @@ struct PresetDeterminismTests {
   }
 
   private func live(_ graph: GraphDescription, _ input: [[Float]], outputs: Int) async throws -> [[Float]] {
-    let engine = Engine()
+    let engine = try Engine()
     let host = OfflineHost.manual()
     try await engine.perform([.load(graph)])
     await engine.start(host, name: "live")

@@ -20,7 +20,7 @@ final class CommandBench: @unchecked Sendable {
   private(set) var output: [Float] = []
 
   init(isRunning: Bool = false, catalog: UnitCatalog = .standard, period: Int = 64) throws {
-    engine = Engine(catalog: catalog)
+    engine = try Engine(catalog: catalog)
     let lines = lines
     server = try OSCServer(executor: engine.executor, port: 0) { lines.append($0) }
     router = CommandRouter(engine: engine, server: server, version: "1.2.3")

@@ -186,7 +186,7 @@ struct OSCServerTests {
 
   @Test("an address that is none, or not this machine's, is refused")
   func address() throws {
-    let executor = ControlExecutor()
+    let executor = try ControlExecutor()
     defer { executor.shutdown() }
     #expect(throws: OSCServerError.invalidAddress("here")) { try OSCServer(executor: executor, bind: "here", port: 0) }
     #expect(throws: OSCServerError.addressUnavailable("192.0.2.1")) {

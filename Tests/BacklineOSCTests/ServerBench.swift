@@ -9,7 +9,7 @@ import Testing
 /// A server on a port of its own whose handler answers `/ping` with what came, `/sum` with the sum of a blob's bytes, and
 /// keeps everything else.
 final class ServerBench: @unchecked Sendable {
-  let executor = ControlExecutor()
+  let executor: ControlExecutor
   let server: OSCServer
   private let state = Mutex(State())
 
@@ -21,6 +21,7 @@ final class ServerBench: @unchecked Sendable {
 
   init(bind address: String = "127.0.0.1") throws {
     let lines = Lines()
+    executor = try ControlExecutor()
     server = try OSCServer(executor: executor, bind: address, port: 0) { lines.append($0) }
     self.lines = lines
     onQueue { [self] in

@@ -37,7 +37,7 @@ struct OfflineDeterminismTests {
     let graph = chain([(kind, [:])])
     let (_, offline) = renderInMemory(MemorySource(samples), MemoryDestination(), graph) { $0.fadesIn = true }
     // A live engine comes in over a ramp, and so does this rendering.
-    let engine = Engine(catalog: TestUnits.catalog)
+    let engine = try Engine(catalog: TestUnits.catalog)
     let host = OfflineHost.manual()
     try await engine.perform([.load(graph)])
     await engine.start(host, name: "live")

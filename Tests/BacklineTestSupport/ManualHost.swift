@@ -46,7 +46,7 @@ public final class EngineHarness: @unchecked Sendable {
     catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01,
     startFrame: Int64 = 0, threads: RenderThreads = .one, isOffline: Bool = false
   ) async throws {
-    engine = Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
+    engine = try Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
     await engine.setThreads(threads)
     host = .manual(sampleRate: sampleRate, isOffline: isOffline)
     if ports != .stereo {

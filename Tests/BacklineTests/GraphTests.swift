@@ -50,7 +50,7 @@ struct GraphTests {
   func noServer() throws {
     let host = OfflineHost()
     host.refusal = .noServer("no JACK server runs")
-    let engine = AudioEngine(EngineConfiguration(output: .host(host)))
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host)))
     let player = PlayerNode()
     try engine.attach(player)
     try engine.connect(player, to: engine.mainMixerNode)
@@ -77,7 +77,7 @@ struct GraphTests {
   @Test("a connection that the server's rate does not go with is an error of the start that names both")
   func wrongRate() throws {
     let host = OfflineHost(sampleRate: 96_000)
-    let engine = AudioEngine(EngineConfiguration(output: .host(host)))
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host)))
     try engine.connect(
       engine.mainMixerNode, to: engine.outputNode, format: AudioFormat(sampleRate: 44_100, channelCount: 2))
     #expect(code { try engine.start() } == .formatMismatch)
@@ -89,8 +89,8 @@ struct GraphTests {
 
   @Test("nodes belong to one engine; attaching twice changes nothing, and rebuilding duplicates no node")
   func belonging() throws {
-    let one = AudioEngine(EngineConfiguration(output: .timer())),
-      other = AudioEngine(EngineConfiguration(output: .timer()))
+    let one = try AudioEngine(EngineConfiguration(output: .timer())),
+      other = try AudioEngine(EngineConfiguration(output: .timer()))
     let reverb = try UnitNode("reverb")
     for _ in 0..<3 { try one.attach(reverb) }
     #expect(one.attachedNodes.count == 1 && reverb.engine === one)
@@ -190,7 +190,7 @@ struct GraphTests {
       weak var kernel: Engine?
       let node = PlayerNode()
       do {
-        let engine = AudioEngine(EngineConfiguration(output: .timer()))
+        let engine = try AudioEngine(EngineConfiguration(output: .timer()))
         try engine.attach(node)
         try engine.connect(node, to: engine.mainMixerNode)
         try engine.start()

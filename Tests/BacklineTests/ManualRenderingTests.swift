@@ -63,7 +63,7 @@ struct ManualRenderingTests {
 
   @Test("refuses what cannot be, and says why")
   func refuses() throws {
-    let engine = AudioEngine(EngineConfiguration(output: .timer()))
+    let engine = try AudioEngine(EngineConfiguration(output: .timer()))
     let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
     let buffer = try #require(PCMBuffer(format: format, frameCapacity: 64))
     #expect(code { _ = try engine.renderOffline(1, to: buffer) } == .wrongMode)
@@ -137,7 +137,7 @@ struct ManualRenderingTests {
 
   @Test("renders in real time from a thread of the caller's, in whatever form the buffer has")
   func realtime() throws {
-    let engine = AudioEngine(EngineConfiguration(output: .timer()))
+    let engine = try AudioEngine(EngineConfiguration(output: .timer()))
     let format = AudioFormat(sampleRate: 44_100, channelCount: 1)
     try engine.enableManualRendering(.realtime, format: format, maximumFrameCount: 256)
     let source = SourceNode(state: 0) { count, block in

@@ -13,7 +13,7 @@ struct RecoveryTests {
   @Test("a handler may rewire the output when the rate has changed, and the player goes on where it was (U-57)")
   func rateChange() async throws {
     let host = OfflineHost(sampleRate: 48_000)
-    let engine = AudioEngine(EngineConfiguration(output: .host(host)))
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host)))
     let player = PlayerNode()
     try engine.attach(player)
     try engine.connect(player, to: engine.mainMixerNode)
@@ -61,7 +61,7 @@ struct RecoveryTests {
   func recording() async throws {
     let folder = try TemporaryFolder()
     let host = OfflineHost(sampleRate: 48_000)
-    let engine = AudioEngine(EngineConfiguration(output: .host(host)))
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host)))
     let file = try AudioFile(
       forWriting: folder.file("take.wav"),
       format: AudioFileFormat(container: .wav, encoding: .float32, sampleRate: 48_000, channelCount: 2))
@@ -87,7 +87,7 @@ struct RecoveryTests {
   @Test("other numbers of channels go out when the engine is rendered by hand, and the first ones come back")
   func channels() throws {
     let host = OfflineHost(sampleRate: 48_000)
-    let engine = AudioEngine(EngineConfiguration(output: .host(host), outputChannelCount: 4))
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host), outputChannelCount: 4))
     let source = SourceNode { block in for channel in 0..<block.channelCount { block[channel].update(repeating: 0.5) } }
     try engine.attach(source)
     try engine.connect(source, to: engine.mainMixerNode)

@@ -10,7 +10,7 @@ final class Rig {
   private let maximum: Int
 
   init(sampleRate: Double = 48_000, channels: Int = 2, maximum: Int = 4_096, rampTime: Double = 0.01) throws {
-    engine = AudioEngine(EngineConfiguration(name: "rig", output: .timer(), rampTime: rampTime))
+    engine = try AudioEngine(EngineConfiguration(name: "rig", output: .timer(), rampTime: rampTime))
     format = AudioFormat(sampleRate: sampleRate, channelCount: channels)
     self.maximum = maximum
     try engine.enableManualRendering(.offline, format: format, maximumFrameCount: maximum)

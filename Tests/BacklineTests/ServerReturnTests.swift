@@ -13,8 +13,8 @@ struct ServerReturnTests {
   ]
   private static let servers = [(rate: 44_100, period: 1_024), (48_000, 64), (96_000, 256)]
 
-  private func makeEngine() -> AudioEngine {
-    AudioEngine(
+  private func makeEngine() throws(AudioError) -> AudioEngine {
+    try AudioEngine(
       EngineConfiguration(name: Self.name, output: .jack(JACKOptions(server: JACKServer.name, log: { _ in }))))
   }
 
@@ -29,7 +29,7 @@ struct ServerReturnTests {
     let rounds = isLong ? 100 : 3
     var waits: [Double] = []
     try await JACKServer.with(sampleRate: 48_000, period: 256) { server in
-      let engine = makeEngine()
+      let engine = try makeEngine()
       let player = PlayerNode()
       try engine.attach(player)
       try engine.connect(engine.inputNode, to: engine.mainMixerNode)
@@ -89,7 +89,7 @@ struct ServerReturnTests {
   @Test("sound is right within two periods of a change of the period")
   func periodChanges() async throws {
     try await JACKServer.with(period: 1_024) { server in
-      let engine = makeEngine()
+      let engine = try makeEngine()
       let source = SourceNode(state: 0) { frame, block in
         for index in 0..<block.frameCount {
           frame = frame % 1_000_000 + 1

@@ -76,7 +76,7 @@ struct TapTests {
 
   @Test("what cannot be tapped is an error, never a crash, and a second tap of a bus is one (U-48)")
   func refuses() throws {
-    let engine = AudioEngine(EngineConfiguration(output: .timer()))
+    let engine = try AudioEngine(EngineConfiguration(output: .timer()))
     let input = engine.inputNode
     let none: @Sendable (TapBlock) -> Void = { _ in }
     #expect(code { try PlayerNode().installTap(frameCount: 64, block: none) } == .notAttached)
@@ -99,7 +99,7 @@ struct TapTests {
   @Test("a tap that was there before the server delivers when it comes, and stays through another rate")
   func stays() async throws {
     let host = OfflineHost(sampleRate: 44_100, period: 64)
-    let engine = AudioEngine(EngineConfiguration(output: .host(host)))
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host)))
     let heard = EventLog<Heard>()
     try engine.inputNode.installTap(frameCount: 64, block: log(heard))
     for rate in [44_100, 96_000] {

@@ -1,3 +1,4 @@
+import BacklineRealtime
 import CBackline
 
 /// A moment: a frame of some timeline, a time of the system's clock, or both.
@@ -41,10 +42,22 @@ public struct AudioTime: Sendable, Hashable {
       let rate = sampleRate > 0 ? sampleRate : anchor.sampleRate
       let seconds = Double(sampleTime) / rate - Double(anchorFrame) / anchor.sampleRate
       return AudioTime(
-        sampleTime: sampleTime, sampleRate: rate, hostTime: anchorTime + Int64((seconds * 1e9).rounded()))
+        sampleTime: sampleTime, sampleRate: rate,
+        hostTime: Self.held(anchorTime) + Int64(saturating: seconds * 1e9))
     }
     guard let hostTime else { return nil }
-    let frames = (Double(hostTime - anchorTime) * 1e-9 * anchor.sampleRate).rounded()
-    return AudioTime(sampleTime: anchorFrame + Int64(frames), sampleRate: anchor.sampleRate, hostTime: hostTime)
+    let frames = (Double(hostTime) - Double(anchorTime)) * 1e-9 * anchor.sampleRate
+    return AudioTime(
+      sampleTime: Self.held(anchorFrame) + Int64(saturating: frames), sampleRate: anchor.sampleRate, hostTime: hostTime)
   }
+
+  /// The frame that is meant on a timeline of `rate` Hz; `nil` where no frame is known. Held within what can be reckoned with.
+  func frame(at rate: Double) -> Int64? {
+    guard let sampleTime else { return nil }
+    if sampleRate <= 0 || sampleRate == rate { return Self.held(sampleTime) }
+    return Int64(saturating: Double(sampleTime) * rate / sampleRate)
+  }
+
+  /// A number of frames or nanoseconds within 2^60, so that sums do not overflow.
+  static func held(_ number: Int64) -> Int64 { min(max(number, -(1 << 60)), 1 << 60) }
 }

@@ -178,17 +178,11 @@ extension AudioEngine {
   }
 
   /// The kernel's frame that plays at a time of the clock.
-  func kernelFrame(at hostTime: Int64) -> Int64? { engine.wait { $0.frame(at: hostTime) } }
+  func kernelFrame(at hostTime: Int64) -> Int64? { engine.wait { $0.frame(at: AudioTime.held(hostTime)) } }
 
   /// The kernel's frame that a time of the engine's timeline, or of the clock, means.
   func kernelFrame(of time: AudioTime) -> Int64? {
-    if let sampleTime = time.sampleTime {
-      let rate = sampleRate
-      let frames =
-        time.sampleRate > 0 && time.sampleRate != rate
-        ? Int64((Double(sampleTime) * rate / time.sampleRate).rounded()) : sampleTime
-      return frames + timelineBase
-    }
+    if let frame = time.frame(at: sampleRate) { return frame + timelineBase }
     return time.hostTime.flatMap { kernelFrame(at: $0) }
   }
 

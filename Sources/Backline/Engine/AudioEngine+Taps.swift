@@ -31,7 +31,9 @@ extension AudioEngine {
       let kind = graph.newName("tap")
       do throws(EngineError) {
         try engine.register(
-          StreamTap.description(kind: kind, channelCount: real.channelCount) { tap.makeUnit($0) })
+          StreamTap.description(kind: kind, channelCount: real.channelCount, blockFrames: frameCount) {
+            tap.makeUnit($0)
+          })
       } catch {
         throw AudioError(error)
       }

@@ -6,7 +6,7 @@ import Synchronization
 /// A graph of nodes that make, change and take sound, and what makes it run: a sound server, or the caller by hand.
 ///
 /// ```swift
-/// let engine = AudioEngine()
+/// let engine = try AudioEngine()
 /// let player = PlayerNode()
 /// try engine.attach(player)
 /// try engine.connect(player, to: engine.mainMixerNode)
@@ -45,9 +45,15 @@ public final class AudioEngine: Sendable {
   }
 
   /// An engine without sound yet. Nothing is asked of a sound server before `start`.
-  public init(_ configuration: EngineConfiguration = EngineConfiguration()) {
+  ///
+  /// Throws `limitReached` where the system has no descriptors or no thread left for it.
+  public init(_ configuration: EngineConfiguration = EngineConfiguration()) throws(AudioError) {
     self.configuration = configuration
-    engine = Engine(rampTime: configuration.rampTime)
+    do throws(EngineError) {
+      engine = try Engine(rampTime: configuration.rampTime)
+    } catch {
+      throw AudioError(error)
+    }
     ends = Mutex(Ends())
     manual = Mutex(ManualRendering())
     life = EngineLife()

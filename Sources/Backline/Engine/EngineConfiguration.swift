@@ -18,11 +18,11 @@ public struct EngineConfiguration: Sendable {
   /// Where sound comes from and goes to.
   public var output: AudioOutput
   /// The channels that sound comes in by, once the input node has been asked for: 1 to 32.
-  public var inputChannelCount: Int
+  public var inputChannelCount: Int { didSet { inputChannelCount = min(max(1, inputChannelCount), 32) } }
   /// The channels that sound goes out by: 1 to 32.
-  public var outputChannelCount: Int
-  /// Seconds over which changes come, so that they do not click.
-  public var rampTime: Double
+  public var outputChannelCount: Int { didSet { outputChannelCount = min(max(1, outputChannelCount), 32) } }
+  /// Seconds over which changes come, so that they do not click: 0 to 1.
+  public var rampTime: Double { didSet { rampTime = Self.held(rampTime) } }
 
   public init(
     name: String = "backline", output: AudioOutput = .jack(), inputChannelCount: Int = 2, outputChannelCount: Int = 2,
@@ -32,8 +32,10 @@ public struct EngineConfiguration: Sendable {
     self.output = output
     self.inputChannelCount = min(max(1, inputChannelCount), 32)
     self.outputChannelCount = min(max(1, outputChannelCount), 32)
-    self.rampTime = rampTime.isFinite ? min(max(0, rampTime), 1) : 0.01
+    self.rampTime = Self.held(rampTime)
   }
+
+  private static func held(_ rampTime: Double) -> Double { rampTime.isFinite ? min(max(0, rampTime), 1) : 0.01 }
 }
 
 /// Whether an engine's sound runs, and if not, why.

@@ -51,7 +51,7 @@ final class MediaMuxer {
       throw MediaError(.unsupported, "\(path): a track of \(format.codec) cannot be added")
     }
     // Edit lists are counted in the movie's time, which has to hold a sample of sound.
-    let scale = Int32(formats.map(\.sampleRate).max() ?? 0)
+    let scale = Int32(clamping: formats.map(\.sampleRate).max() ?? 0)
     let (hasBegun, why) = MediaFile.call { movie_writer_begin(made, max(1_000, scale), $0) }
     if !hasBegun { throw MediaError(.unsupported, "\(path): \(why)") }
   }

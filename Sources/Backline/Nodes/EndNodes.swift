@@ -1,6 +1,8 @@
 /// Where sound comes into an engine: the capture side of a sound server, or the caller's own function in manual rendering.
 /// Made by its engine.
 public final class InputNode: AudioNode, @unchecked Sendable {
+  package override init() {}
+
   public override var outputCount: Int { 1 }
   override var kindName: String { "input node" }
 
@@ -17,6 +19,8 @@ public final class InputNode: AudioNode, @unchecked Sendable {
 
 /// Where sound leaves an engine: the playback side of a sound server, or the buffer of manual rendering. Made by its engine.
 public final class OutputNode: AudioNode, @unchecked Sendable {
+  package override init() {}
+
   public override var inputCount: Int { 1 }
   override var kindName: String { "output node" }
 }

@@ -125,11 +125,7 @@ public final class PlayerNode: AudioNode, @unchecked Sendable {
   /// The player's frame that a time means.
   private func playerFrame(of time: AudioTime, _ schedule: PlayerSchedule) throws(AudioError) -> Int64 {
     let engine = try attachedEngine()
-    if let sampleTime = time.sampleTime {
-      let rate = engine.sampleRate
-      if time.sampleRate <= 0 || time.sampleRate == rate { return sampleTime }
-      return Int64((Double(sampleTime) * rate / time.sampleRate).rounded())
-    }
+    if let frame = time.frame(at: engine.sampleRate) { return frame }
     guard let hostTime = time.hostTime, let frame = engine.kernelFrame(at: hostTime), let now = schedule.time else {
       throw AudioError(.notRunning, "a time of the clock means a frame only while the engine runs on a clock")
     }
@@ -196,8 +192,10 @@ public final class PlayerNode: AudioNode, @unchecked Sendable {
 
   /// A time of the player's as the engine's; `nil` while the player does not play.
   public func nodeTime(forPlayerTime playerTime: AudioTime) -> AudioTime? {
-    guard let engine, let sampleTime = playerTime.sampleTime, let now = runningTime else { return nil }
-    let frame = now.absoluteFrame + (sampleTime - now.playerFrame)
+    guard let engine, let playerFrame = playerTime.frame(at: engine.sampleRate), let now = runningTime else {
+      return nil
+    }
+    let frame = now.absoluteFrame + (playerFrame - now.playerFrame)
     return AudioTime(sampleTime: frame - engine.timelineBase, sampleRate: engine.sampleRate)
   }
 

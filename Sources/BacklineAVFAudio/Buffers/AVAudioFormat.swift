@@ -42,7 +42,7 @@ public class AVAudioFormat: NSObject, @unchecked Sendable {
   /// Frames a second.
   public var sampleRate: Double { format.sampleRate }
   /// The number of channels.
-  public var channelCount: AVAudioChannelCount { AVAudioChannelCount(format.channelCount) }
+  public var channelCount: AVAudioChannelCount { AVAudioChannelCount(clamping: format.channelCount) }
   /// True where the samples of one frame lie side by side.
   public var isInterleaved: Bool { format.isInterleaved }
   /// True for 32-bit floating point, one channel after the other.

@@ -39,7 +39,10 @@ public class AVAudioTime: NSObject, @unchecked Sendable {
   }
 
   /// Seconds as host time.
-  public static func hostTime(forSeconds seconds: TimeInterval) -> UInt64 { UInt64(max(0, seconds) * 1e9) }
+  public static func hostTime(forSeconds seconds: TimeInterval) -> UInt64 {
+    let nanoseconds = max(0, seconds * 1e9)
+    return nanoseconds < 0x1p63 ? UInt64(nanoseconds) : .max
+  }
   /// Host time as seconds.
   public static func seconds(forHostTime hostTime: UInt64) -> TimeInterval { Double(hostTime) * 1e-9 }
 }

@@ -46,10 +46,11 @@ public struct AudioBufferList {
 
   /// A list with room for so many buffers, freed by `unsafeMutablePointer.deallocate()`.
   public static func allocate(maximumBuffers: Int) -> UnsafeMutableAudioBufferListPointer {
+    let maximumBuffers = max(0, maximumBuffers)
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: sizeInBytes(maximumBuffers: maximumBuffers), alignment: MemoryLayout<AudioBufferList>.alignment)
     let list = memory.bindMemory(to: AudioBufferList.self, capacity: 1)
-    list.initialize(to: AudioBufferList(mNumberBuffers: UInt32(maximumBuffers), mBuffers: AudioBuffer()))
+    list.initialize(to: AudioBufferList(mNumberBuffers: UInt32(clamping: maximumBuffers), mBuffers: AudioBuffer()))
     let buffers = UnsafeMutableAudioBufferListPointer(list)
     for index in 0..<maximumBuffers { buffers[index] = AudioBuffer() }
     return buffers
@@ -75,7 +76,7 @@ public struct UnsafeMutableAudioBufferListPointer: MutableCollection, RandomAcce
   /// How many buffers there are.
   public var count: Int {
     get { Int(unsafeMutablePointer.pointee.mNumberBuffers) }
-    nonmutating set { unsafeMutablePointer.pointee.mNumberBuffers = UInt32(newValue) }
+    nonmutating set { unsafeMutablePointer.pointee.mNumberBuffers = UInt32(clamping: newValue) }
   }
   /// The first index.
   public var startIndex: Int { 0 }

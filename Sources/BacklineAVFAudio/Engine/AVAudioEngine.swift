@@ -28,12 +28,16 @@ extension Notification.Name {
 
 /// A graph of nodes; see `AudioEngine`, which it is underneath.
 ///
-/// Where a method of the older spelling fails that does not throw, its error is kept, and the next `start()` throws it.
+/// Where a method of the older spelling fails that does not throw, its error is kept, and the next `start()` throws it. So it
+/// is where the system has no thread or descriptor left for an engine: everything that can throws that error then, and the rest
+/// does nothing.
 public final class AVAudioEngine: NSObject, @unchecked Sendable {
   // Why unchecked: the engine underneath is Sendable; the rest is under the lock.
 
-  /// The engine underneath.
-  public let audioEngine: AudioEngine
+  /// The engine underneath; throws where the system had nothing left to make one.
+  public var audioEngine: AudioEngine { get throws(AudioError) { try made.get() } }
+  private let made: Result<AudioEngine, AudioError>
+  private var present: AudioEngine? { try? made.get() }
   private let lock = NSLock()
   private var wrappers: [ObjectIdentifier: AVAudioNode] = [:]
   private var kept: (any Error)?
@@ -47,10 +51,10 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   /// An engine of the given configuration.
   public init(_ configuration: EngineConfiguration) {
-    audioEngine = AudioEngine(configuration)
+    made = Result { () throws(AudioError) in try AudioEngine(configuration) }
     super.init()
     let box = WeakEngine(self)
-    try? audioEngine.observe { event in
+    try? present?.observe { event in
       switch event {
       case .configurationChanged(cause: "sampleRate", old: _, new: _, epoch: _), .stateChanged(.interrupted):
         guard let engine = box.engine else { return }
@@ -91,7 +95,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   /// Takes a node out, with its connections.
   public func detach(_ node: AVAudioNode) {
-    audioEngine.detach(node.node)
+    present?.detach(node.node)
     locked { wrappers[ObjectIdentifier(node.node)] = nil }
     node.owner = nil
   }
@@ -111,16 +115,16 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   /// The nodes that are attached, but for the engine's own ends.
   public var attachedNodes: Set<AVAudioNode> {
-    let attached = Set(audioEngine.attachedNodes.map { ObjectIdentifier($0) })
+    let attached = Set((present?.attachedNodes ?? []).map { ObjectIdentifier($0) })
     return locked { Set(wrappers.filter { attached.contains($0.key) }.values) }
   }
 
   /// Where sound comes in; made when it is first asked for.
-  public var inputNode: AVAudioInputNode { wrapper(audioEngine.inputNode) { AVAudioInputNode($0) } }
+  public var inputNode: AVAudioInputNode { wrapper(present?.inputNode ?? InputNode()) { AVAudioInputNode($0) } }
   /// Where sound goes out.
-  public var outputNode: AVAudioOutputNode { wrapper(audioEngine.outputNode) { AVAudioOutputNode($0) } }
+  public var outputNode: AVAudioOutputNode { wrapper(present?.outputNode ?? OutputNode()) { AVAudioOutputNode($0) } }
   /// A mixer in front of the output, made and connected when it is first asked for.
-  public var mainMixerNode: AVAudioMixerNode { wrapper(audioEngine.mainMixerNode) { AVAudioMixerNode($0) } }
+  public var mainMixerNode: AVAudioMixerNode { wrapper(present?.mainMixerNode ?? MixerNode()) { AVAudioMixerNode($0) } }
 
   // MARK: Connections
 
@@ -185,12 +189,12 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
   /// What is connected to an input bus.
   public func inputConnectionPoint(for node: AVAudioNode, inputBus bus: AVAudioNodeBus) -> AVAudioConnectionPoint? {
-    audioEngine.inputConnectionPoint(for: node.node, bus: bus).flatMap(point)
+    present?.inputConnectionPoint(for: node.node, bus: bus).flatMap(point)
   }
 
   /// What an output bus is connected to.
   public func outputConnectionPoints(for node: AVAudioNode, outputBus bus: AVAudioNodeBus) -> [AVAudioConnectionPoint] {
-    audioEngine.outputConnectionPoints(for: node.node, bus: bus).compactMap(point)
+    (present?.outputConnectionPoints(for: node.node, bus: bus) ?? []).compactMap(point)
   }
 
   private func point(_ point: ConnectionPoint) -> AVAudioConnectionPoint? {
@@ -200,7 +204,7 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
   // MARK: Running
 
   /// Does ahead what would be done at the start.
-  public func prepare() { audioEngine.prepare() }
+  public func prepare() { present?.prepare() }
 
   /// Starts the engine; throws what an earlier call could not throw, and else why the engine cannot start.
   public func start() throws {
@@ -213,13 +217,13 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
   }
 
   /// Ends rendering and keeps everything as it is.
-  public func pause() { audioEngine.pause() }
+  public func pause() { present?.pause() }
   /// Ends rendering. Units forget past sound; what is scheduled stays.
-  public func stop() { audioEngine.stop() }
+  public func stop() { present?.stop() }
   /// Has every unit forget past sound, and every player what is scheduled.
-  public func reset() { audioEngine.reset() }
+  public func reset() { present?.reset() }
   /// True while sound is rendered, or may be asked for.
-  public var isRunning: Bool { audioEngine.isRunning }
+  public var isRunning: Bool { present?.isRunning ?? false }
 
   /// Kept, and without effect: an engine without sound costs next to nothing here.
   public var isAutoShutdownEnabled: Bool {
@@ -288,17 +292,19 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
   }
 
   /// True while manual rendering is on.
-  public var isInManualRenderingMode: Bool { audioEngine.manualRenderingMode != nil }
+  public var isInManualRenderingMode: Bool { present?.manualRenderingMode != nil }
   /// The mode; offline where none is on.
   public var manualRenderingMode: AVAudioEngineManualRenderingMode {
-    audioEngine.manualRenderingMode == .realtime ? .realtime : .offline
+    present?.manualRenderingMode == .realtime ? .realtime : .offline
   }
   /// The format of manual rendering.
-  public var manualRenderingFormat: AVAudioFormat { AVAudioFormat(audioEngine.manualRenderingFormat) }
+  public var manualRenderingFormat: AVAudioFormat {
+    AVAudioFormat(present?.manualRenderingFormat ?? AudioFormat(sampleRate: 48_000, channelCount: 2))
+  }
   /// The most frames of one request.
   public var manualRenderingMaximumFrameCount: AVAudioFrameCount {
-    AVAudioFrameCount(audioEngine.manualRenderingMaximumFrameCount)
+    AVAudioFrameCount(present?.manualRenderingMaximumFrameCount ?? 0)
   }
   /// The frames rendered since manual rendering was enabled.
-  public var manualRenderingSampleTime: AVAudioFramePosition { audioEngine.manualRenderingSampleTime }
+  public var manualRenderingSampleTime: AVAudioFramePosition { present?.manualRenderingSampleTime ?? 0 }
 }

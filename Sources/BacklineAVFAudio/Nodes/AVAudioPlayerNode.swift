@@ -76,7 +76,7 @@ public class AVAudioPlayerNode: AVAudioNode, AVAudioMixing, @unchecked Sendable 
   ) {
     keepingError(callbackType, completionHandler) {
       try player.schedule(
-        buffer.buffer, at: when?.time, options: PlaybackOptions(rawValue: Int(options.rawValue)),
+        buffer.buffer, at: when?.time, options: PlaybackOptions(rawValue: Int(truncatingIfNeeded: options.rawValue)),
         stage: callbackType.stage
       ) { _ in completionHandler?(callbackType) }
     }

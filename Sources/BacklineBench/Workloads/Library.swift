@@ -14,7 +14,7 @@ extension Bench {
     for frames in options.frames {
       let jack = try JACKServer(frames: frames)
       for _ in 0..<options.repeats {
-        let engine = Self.engine()
+        let engine = try Self.engine()
         let sources = (0..<Self.count).map { _ in
           SourceNode { block in for channel in 0..<block.channelCount { block[channel].update(repeating: 0.001) } }
         }
@@ -57,7 +57,7 @@ extension Bench {
     for frames in options.frames {
       let jack = try JACKServer(frames: frames)
       for _ in 0..<options.repeats {
-        let engine = Self.engine()
+        let engine = try Self.engine()
         let players = (0..<Self.count).map { _ in PlayerNode() }
         for (player, path) in zip(players, paths) {
           try engine.attach(player)
@@ -80,8 +80,8 @@ extension Bench {
     report.add(table)
   }
 
-  private static func engine() -> AudioEngine {
-    AudioEngine(
+  private static func engine() throws(AudioError) -> AudioEngine {
+    try AudioEngine(
       EngineConfiguration(name: "bench-library", output: .jack(JACKOptions(server: JACKServer.name, log: { _ in }))))
   }
 

@@ -27,7 +27,7 @@ enum RecordCommand {
 private final class RecordSession: @unchecked Sendable {
   // Why unchecked: made and ended on the main thread, the rest is on the control queue.
 
-  private let engine = Engine()
+  private let engine: Engine
   private let host: JACKHost
   private let recorder: Recorder
   private let path: String
@@ -60,7 +60,8 @@ private final class RecordSession: @unchecked Sendable {
       host = try JACKHost(
         JACKOptions(
           server: arguments[.server], connectPolicy: .none, connections: connections, log: { log("jack: \($0)") }))
-      let engine = engine
+      let engine = try Engine()
+      self.engine = engine
       recorder = try engine.wait { _ throws(EngineError) in
         try Recorder(engine: engine, settings: settings) { event in
           if let line = RecordText.line(event), !event.isEnd { log(line) }
@@ -89,7 +90,13 @@ private final class RecordSession: @unchecked Sendable {
     }
     answered.wait()
     if case .failure(let error) = box.result.withLock({ $0 }) {
-      throw CommandError(error.code == .formatMismatch ? .wrongUsage : .cannotCreate, error.message)
+      let exitCode: ExitCode =
+        switch error.code {
+        case .formatMismatch: .wrongUsage
+        case .unavailable: .unavailable
+        default: .cannotCreate
+        }
+      throw CommandError(exitCode, error.message)
     }
   }
 

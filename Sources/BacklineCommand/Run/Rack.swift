@@ -41,7 +41,11 @@ final class Rack: @unchecked Sendable {
     self.options = options
     self.announcer = announcer
     self.end = end
-    engine = Engine()
+    do throws(EngineError) {
+      engine = try Engine()
+    } catch {
+      throw CommandError(.unavailable, error.message)
+    }
     triesJACK = options.host != .timer
     do {
       server = try OSCServer(

@@ -43,13 +43,17 @@ public struct TapLink: ~Copyable {
   public let droppedFrames = Atomic<Int>(0)
   let signal: UnsafeMutablePointer<WakeSignal>
 
-  /// Room for a second of sound, and for four blocks at least.
+  /// Frames of room: for a second of sound, and for four blocks at least.
+  static func frameCount(blockFrames: Int, sampleRate: Double) -> Int {
+    max(4, Int(sampleRate) / blockFrames + 1) * blockFrames
+  }
+
   public init(channelCount: Int, blockFrames: Int, sampleRate: Double, signal: UnsafeMutablePointer<WakeSignal>) {
     self.channelCount = channelCount
     self.blockFrames = blockFrames
     self.sampleRate = sampleRate
     self.signal = signal
-    slotCount = max(4, Int(sampleRate) / blockFrames + 1)
+    slotCount = Self.frameCount(blockFrames: blockFrames, sampleRate: sampleRate) / blockFrames
     headers = .allocate(capacity: slotCount)
     headers.initialize(repeating: Header(frame: 0, sequence: 0, droppedFrames: 0), count: slotCount)
     samples = SampleMemory.allocate(slotCount * blockFrames * channelCount)
@@ -84,11 +88,12 @@ public struct StreamTap: RenderUnit, ~Copyable {
 
   /// The description of one tap.
   public static func description(
-    kind: String, channelCount: Int, make: @escaping @Sendable (UnitFormat) -> UnitInstance
+    kind: String, channelCount: Int, blockFrames: Int, make: @escaping @Sendable (UnitFormat) -> UnitInstance
   ) -> UnitDescription {
     UnitDescription(
       kind: kind, title: "Tap", summary: "Hands what passes to another thread.",
-      inputs: [.init("input", channels: channelCount)], outputs: [], parameters: [], make: make)
+      inputs: [.init("input", channels: channelCount)], outputs: [], parameters: [],
+      memory: 4 * TapLink.frameCount(blockFrames: blockFrames, sampleRate: 48_000) * channelCount, make: make)
   }
 
   private let link: UnsafeMutablePointer<TapLink>

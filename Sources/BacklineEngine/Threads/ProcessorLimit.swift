@@ -39,7 +39,8 @@ public enum ProcessorLimit {
     var least: Int?
     for folder in folders {
       var parts = read(folder + "/cpu.max")?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
-      if parts.isEmpty, let quota = read(folder + "/cpu.cfs_quota_us"), let period = read(folder + "/cpu.cfs_period_us") {
+      if parts.isEmpty, let quota = read(folder + "/cpu.cfs_quota_us"), let period = read(folder + "/cpu.cfs_period_us")
+      {
         parts = (quota + " " + period).split(whereSeparator: \.isWhitespace).map(String.init)
       }
       guard parts.count == 2, let quota = Double(parts[0]), let period = Double(parts[1]), quota > 0, period > 0 else {

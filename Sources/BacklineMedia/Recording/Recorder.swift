@@ -85,6 +85,10 @@ public final class Recorder: @unchecked Sendable {
       if let memory, tracks.map(\.source) == self.tracks.map(\.source) {
         clock = memory.ring.pointee.currentFrame - Int64((settings.preRoll * rate).rounded())
       } else {
+        let channels = plan.channelCount
+        if !SampleMemory.isAvailable(bytes: RecordRing.bytes(channelCount: channels, frames: ringFrames(rate))) {
+          throw EngineError(.limitReached, "there is not enough memory left to record \(channels) channels")
+        }
         listen(to: tracks)
       }
       isBusy = true
@@ -180,8 +184,7 @@ public final class Recorder: @unchecked Sendable {
     self.tracks = tracks
     let rate = engine.here { $0.sampleRate }
     let channels = tracks.map(\.channels.upperBound).max() ?? 0
-    let frames = Int((settings.ringSeconds + settings.preRoll + 0.5) * rate)
-    let memory = channels > 0 ? RecordMemory(channelCount: channels, frames: frames) : nil
+    let memory = channels > 0 ? RecordMemory(channelCount: channels, frames: ringFrames(rate)) : nil
     self.memory = memory
     engine.here { engine in
       engine.record(
@@ -192,6 +195,8 @@ public final class Recorder: @unchecked Sendable {
     }
     writer.read(memory, sampleRate: Int(rate), preRoll: Int(settings.preRoll * rate))
   }
+
+  private func ringFrames(_ rate: Double) -> Int { Int((settings.ringSeconds + settings.preRoll + 0.5) * rate) }
 
   private func listenToArmed() {
     let tracks = armed.compactMap { source in (try? makeTracks([source])) == nil ? nil : source }
