@@ -60,7 +60,7 @@ extension Engine {
     later(wait) { engine in
       host.close { isClean in
         engine.later { engine in
-          engine.hasStopped()
+          engine.hasStopped(isClean)
           engine.change(to: .stopped)
           completion(isClean)
         }
@@ -202,22 +202,22 @@ extension Engine {
     hosting.isOpen = false
     hosting.isClosing = true
     let opening = hosting.opening
-    hosting.host?.close { [self] _ in
+    hosting.host?.close { [self] isClean in
       later { engine in
         // Another host may have been opened meanwhile.
         if engine.hosting.opening != opening { return }
         engine.hosting.isClosing = false
-        engine.hasStopped()
+        engine.hasStopped(isClean)
         then(engine)
       }
     }
   }
 
-  private func hasStopped() {
+  private func hasStopped(_ isClean: Bool) {
     hosting.isOpen = false
     endLog()
     isRendering = false
-    dismiss()
+    dismiss(isClean: isClean)
     tidy()
     flush()
     answerWaiters()

@@ -49,11 +49,12 @@ extension Engine {
     isHelpNeeded = false
   }
 
-  /// Lets the crew go. Nothing renders any more.
-  func dismiss() {
+  /// Lets the crew go. Nothing renders any more, unless a host had to be left hanging: what it renders with is kept then.
+  func dismiss(isClean: Bool = true) {
     guard let workers else { return }
     core.pointee.setCrew(nil)
     workers.end()
+    if !isClean { leftBehind.append(workers) }
     self.workers = nil
   }
 

@@ -83,6 +83,8 @@ public actor Engine {
   var threads = RenderThreads.one
   /// Those that render beside the host's; `nil` where it renders alone.
   var workers: WorkerThreads?
+  /// Those of hosts that had to be left hanging.
+  var leftBehind: [WorkerThreads] = []
   /// True when the last plan can be shared among threads, and what nodes took when it was made, in nanoseconds a frame.
   var isPlanShared = false
   var balanced: Float = 0

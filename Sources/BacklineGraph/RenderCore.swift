@@ -291,7 +291,7 @@ public struct RenderCore: ~Copyable {
     let masterNow = master
     var written = 0
     let runner = StepRunner(plan, thread: 0, frame: frame, count: count, isMetered: sampler.next())
-    if let crew, let tasks = plan.pointee.tasks, crew.pointee.wantsTasks(tasks) {
+    if let crew, let tasks = plan.pointee.tasks, crew.pointee.wants(plan) {
       run(runner, 0, tasks.pointee.firstStep, cycle, offset: offset, written: &written)
       crew.pointee.run(tasks, runner)
       if crew.pointee.takeFailure() { reportFailures(plan, tasks) }

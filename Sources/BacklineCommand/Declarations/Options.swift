@@ -35,6 +35,8 @@ extension OptionDeclaration {
   static let port = OptionDeclaration(
     "--port", ValueDeclaration("PORT", .integer(1...65_535)),
     "The port that the running rack listens on; 9950 unless told otherwise.")
+  static let nodes = OptionDeclaration(
+    "--nodes", nil, "Shows what each node takes of the time there is, too: on average and at most.")
   static let watch = OptionDeclaration(
     "--watch", nil, "Shows the status again four times a second until interrupted.")
   static let format = OptionDeclaration(

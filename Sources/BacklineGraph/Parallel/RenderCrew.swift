@@ -75,10 +75,10 @@ public struct RenderCrew: ~Copyable {
 
 /// The host's thread.
 extension RenderCrew {
-  /// True when the coming slice is to be shared.
+  /// True when the coming slice of a plan is to be shared. One that was made for fewer threads is not.
   @_noLocks
-  func wantsTasks(_ tasks: UnsafeMutablePointer<TaskGraph>) -> Bool {
-    serving.load(ordering: .relaxed) > 0 && governor.pointee.decide()
+  func wants(_ plan: UnsafeMutablePointer<RenderPlan>) -> Bool {
+    plan.pointee.threadCount > workerCount && serving.load(ordering: .relaxed) > 0 && governor.pointee.decide()
   }
 
   /// Takes the time of a slice that the host's thread rendered alone.
