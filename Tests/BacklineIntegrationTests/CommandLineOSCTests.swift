@@ -144,7 +144,7 @@ struct CommandLineOSCTests {
   @Test("with --nodes the loads of all nodes follow, the most demanding first, fetched page by page")
   func nodeLoads() throws {
     for (option, expected) in [
-      ("--nodes", "state  running\nreverb   12.0% │██                  │ at most  20.0%\nn0        1.0%"),
+      ("--nodes", "state  running\nreverb   12.0% │██▍"),
       ("--json", "{\"state\":\"running\",\"nodeLoads\":{\"reverb\":{\"mean\":12,\"largest\":20},\"n0\":{"),
     ] {
       let rack = try FakeRack(wire, commands: 3) { id, address, values in
