@@ -80,6 +80,9 @@ public protocol AudioHost: AnyObject, Sendable {
   /// Ends rendering and gives everything back within two seconds; `completion` is called once no callback can come any more,
   /// with false when the host had to be left hanging on a thread of its own. Even then `render` is not called any more.
   func close(completion: @escaping @Sendable (_ isClean: Bool) -> Void)
+  /// Ends rendering for this opening, from any thread, since what `state` points to is about to be freed: waits for a cycle
+  /// that runs, two seconds at most, and is false where that one hangs. `close` follows.
+  func cut() -> Bool
   /// Lays out the ports anew while the host stays open: kept ones, by position, may get another name; more appear or surplus
   /// ones go. The name in `configuration` is not looked at.
   func setPorts(_ configuration: HostConfiguration)
@@ -99,6 +102,9 @@ public protocol AudioHost: AnyObject, Sendable {
   var isRealtime: Bool { get }
   /// The frames rendered since the host's creation. Asked for while nothing renders.
   var renderedFrames: Int64 { get }
+  /// Frames that sound takes outside, on the longest ways: to the inputs, and from the outputs to where it is heard. 0 where nothing
+  /// is known.
+  var outsideLatencies: (input: Int, output: Int) { get }
   /// True where sound has to come in and go out without a step, since someone listens; false where every frame counts.
   var fades: Bool { get }
   /// True where time passes only when somebody asks for a cycle: what the engine does by the clock, such as tidying, is left
@@ -110,12 +116,16 @@ public protocol AudioHost: AnyObject, Sendable {
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
+  public var outsideLatencies: (input: Int, output: Int) { (0, 0) }
   public var fades: Bool { true }
   public var isOffline: Bool { false }
   public var hasDeadline: Bool { true }
 
   /// Ordinary threads, for a host that has nothing better.
   public func employ(_ workers: WorkerThreads) { workers.startOrdinary() }
+
+  /// Nothing to do for a host that renders on the thread of its owner.
+  public func cut() -> Bool { true }
 
   /// Nothing to do for a host whose ports have no names and whose callers bring the buffers.
   public func setPorts(_ configuration: HostConfiguration) {}

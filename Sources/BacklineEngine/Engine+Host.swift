@@ -72,6 +72,10 @@ extension Engine {
   private func sendFade() -> Bool {
     var fade = RenderEvent(
       slot: RenderEvent.master, generation: 0, parameter: 0, value: 0, rampFrames: rampFrames(), serial: 0)
+    if let order = reenactment?.order {
+      reenactment?.groups[order] = [fade]
+      return true
+    }
     if let changeLog {
       fade.id = changeLog.eventID()
       changeLog.way = .queue(fade.id)
@@ -156,6 +160,7 @@ extension Engine {
     period = newPeriod
     employ()
     flush()
+    settle()
     layPorts()
     epoch += 1
     if rate != Int(oldRate) {

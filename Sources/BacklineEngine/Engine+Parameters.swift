@@ -112,7 +112,7 @@ extension Engine {
   func sendGroup(_ events: [RenderEvent], at frame: Int64?, isStructural: Bool) {
     changeLog?.way = .none
     if events.isEmpty { return }
-    if store.isDirty && (isStructural || frame == nil || !isRendering) {
+    if goesWithPlan(isStructural: isStructural, frame) {
       for event in events {
         var action = AdoptionAction(.event)
         action.event = event
@@ -127,6 +127,14 @@ extension Engine {
       group[index].frame = isRendering ? max(frame ?? .min, awaited.frame) : .min
       group[index].serial = awaited.serial
       group[index].isContinued = index < group.count - 1
+    }
+    if let order = reenactment?.order {
+      for index in group.indices {
+        group[index].frame = .min
+        group[index].serial = 0
+      }
+      reenactment?.groups[order] = group
+      return
     }
     if let changeLog {
       let id = changeLog.eventID()
@@ -147,6 +155,11 @@ extension Engine {
       planTidy()
     }
     if !isRendering { takeInNow() }
+  }
+
+  private func goesWithPlan(isStructural: Bool, _ frame: Int64?) -> Bool {
+    if let reenactment { return !reenactment.isQueued }
+    return store.isDirty && (isStructural || frame == nil || !isRendering)
   }
 
   /// Sends what did not fit before.

@@ -11,7 +11,7 @@ extension Engine {
   public func flush() {
     isFlushPlanned = false
     collect()
-    if store.isDirty { publish() }
+    if store.isDirty && reenactment == nil { publish() }
     if !isRendering { takeInNow() }
     if hasLooseEnds { planTidy() }
     answerWaiters()
@@ -48,9 +48,34 @@ extension Engine {
       }
       self.offered = nil
     }
+    let made = makePlan(frame: frame, carrying: carried)
+    let plan = OfferedPlan(serial: made.serial, actions: made.actions, frame: frame)
+    if isTimed {
+      offeredTimed = plan
+      exchange.pointee.offerTimed(made.plan)
+    } else {
+      offered = plan
+      exchange.pointee.offer(made.plan)
+    }
+    changeLog?.published(made.serial)
+    layPorts()
+    publishLatencies(made.outputReach, made.outputLatency)
+  }
+
+  /// A plan as it was compiled, with what follows from it.
+  struct MadePlan {
+    let plan: UnsafeMutablePointer<RenderPlan>
+    let serial: Int32
+    let actions: [AdoptionAction]
+    let outputReach: [UInt64]
+    let outputLatency: [Int]
+  }
+
+  /// Compiles all that has changed, with the actions of a plan that is replaced, if any.
+  func makePlan(frame: Int64, carrying carried: [AdoptionAction]) -> MadePlan {
     let serial = nextSerial
     nextSerial += 1
-    let alignment = align(serial)
+    let outputLatency = align(serial)
     fadeIn(serial)
     let actions = carried + store.actions
     let compiled = PlanCompiler.compile(
@@ -62,20 +87,12 @@ extension Engine {
     store.actions.removeAll()
     store.isDirty = false
     lastOffered = serial
-    let plan = OfferedPlan(serial: serial, actions: actions, frame: frame)
-    if isTimed {
-      offeredTimed = plan
-      exchange.pointee.offerTimed(compiled.plan)
-    } else {
-      offered = plan
-      exchange.pointee.offer(compiled.plan)
-    }
-    changeLog?.published(serial)
-    layPorts()
-    publishLatencies(compiled.outputReach, alignment)
+    return MadePlan(
+      plan: compiled.plan, serial: serial, actions: actions, outputReach: compiled.outputReach,
+      outputLatency: outputLatency)
   }
 
-  private func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
+  func release(_ plan: UnsafeMutablePointer<RenderPlan>) {
     livePlans -= 1
     RenderPlan.free(plan)
   }
@@ -85,9 +102,6 @@ extension Engine {
     let hasLines = store.topology.edges.contains { $0.isUsed && $0.lineMaximum > 0 }
     let alignment = PathAlignment(store.topology)
     if store.topology.latentCount == 0 && !hasLines { return alignment.outputLatency }
-    // When alignments settle is not taken down, so that paths may be aligned a little earlier or later when this is rendered
-    // again.
-    changeLog?.spoil()
     for index in Int32(0)..<Int32(store.topology.edges.count) {
       let edge = store.topology.edges[Int(index)]
       if !edge.isUsed || edge.isLeaving || edge.isDeferred { continue }
@@ -153,7 +167,7 @@ extension Engine {
     store.newEdges.removeAll()
   }
 
-  private func publishLatencies(_ reach: [UInt64], _ latency: [Int]) {
+  func publishLatencies(_ reach: [UInt64], _ latency: [Int]) {
     var paths: [LatencyMap.Path] = []
     var firstOutput = 0
     for (bus, names) in store.ports.outputs.enumerated() {
@@ -305,34 +319,57 @@ extension Engine {
   // MARK: Tidying
 
   func planTidy() {
-    if tidyTimer != nil || hosting.host?.isOffline == true { return }
+    if reenactment != nil || tidyTimer != nil || hosting.host?.isOffline == true { return }
     tidyTimer = later(isRendering ? 0.01 : 0) { $0.tidy() }
   }
 
-  /// Draws out of the plan what has faded, rung out or settled: by now, or by what was found when a performance was taken down.
-  func tidy(_ found: (frame: Int64, ghosts: [Int])? = nil) {
+  /// What a tidying found: the frame, and by their places what had settled and which nodes had rung out.
+  public struct Tidied: Sendable {
+    public let frame: Int64
+    public let settled: [Int]
+    public let ghosts: [Int]
+
+    public init(frame: Int64, settled: [Int], ghosts: [Int]) {
+      self.frame = frame
+      self.settled = settled
+      self.ghosts = ghosts
+    }
+  }
+
+  /// Draws out of the plan what has faded, rung out or settled: by now, or as it was found when a performance was taken down.
+  func tidy(_ found: Tidied? = nil) {
     tidyTimer = nil
     // Asked before the reports are taken in, for the last one may just be on its way.
     let isExpecting = isRendering && scheduledWaiting > 0
     collect()
     sendBacklog()
     let now = found?.frame ?? exchange.pointee.currentFrame
-    let ended = store.unsettled.filter { isEnded($0, now) }
-    if !ended.isEmpty {
-      store.unsettled.removeAll { isEnded($0, now) }
+    let settled =
+      found?.settled.filter { store.unsettled.indices.contains($0) }
+      ?? store.unsettled.indices.filter { isEnded(store.unsettled[$0], now) }
+    if !settled.isEmpty {
+      let ended = settled.map { store.unsettled[$0] }
+      let places = Set(settled)
+      store.unsettled = store.unsettled.indices.filter { !places.contains($0) }.map { store.unsettled[$0] }
       for item in ended { settle(item) }
     }
     let ghosts = endGhosts(found?.ghosts)
     let isStarting = startDeferred()
     forgetRemovedEdges()
     if store.forgetOldPorts() { hosting.arePortsStale = true }
-    if !ended.isEmpty || !ghosts.isEmpty || isStarting {
-      changeLog?.note(.tidied(frame: now, ghosts: ghosts), isStructural: store.isDirty, now: now)
+    if !settled.isEmpty || !ghosts.isEmpty || isStarting {
+      changeLog?.note(
+        .tidied(Tidied(frame: now, settled: settled, ghosts: ghosts)), isStructural: store.isDirty, now: now)
     }
-    if store.isDirty && found == nil {
-      flush()
-    }
+    if found != nil { return }
+    if store.isDirty { flush() }
     if isExpecting || hasLooseEnds { planTidy() }
+  }
+
+  /// Ends all that fades and rings out, while nothing renders: whatever graph rendering begins with, it has no past.
+  func settle() {
+    // Each round may let connections begin that had to wait for those of the round before.
+    for _ in 0..<store.topology.edgeCount + 1 where hasLooseEnds { tidyNow() }
   }
 
   /// Does what the tidying timer would do, now.
@@ -342,7 +379,7 @@ extension Engine {
   }
 
   /// Does what tidying did when a performance was taken down, and publishes nothing.
-  public func tidyAgain(frame: Int64, ghosts: [Int]) { tidy((frame, ghosts)) }
+  public func tidyAgain(_ found: Tidied) { tidy(found) }
 
   private func isEnded(_ item: GraphStore.Unsettled, _ now: Int64) -> Bool {
     guard let end = item.end else { return false }

@@ -94,6 +94,8 @@ public actor Engine {
   /// Keeps what the render thread records into.
   var recordMemory: RecordMemory?
 
+  /// Does a performance again that was taken down.
+  var reenactment: Reenactment?
   /// Takes the performance down, from the first opening of the host on.
   var changeLog: ChangeLog?
   /// Something was done before taking down began that it would have to know.
@@ -361,6 +363,7 @@ public actor Engine {
   /// together; and not before some time has passed since the last one, so that a stream of edits does not have the whole
   /// graph compiled for each.
   func needsFlush() {
+    if reenactment != nil { return }
     // Offline it is for whoever asks for cycles to say when.
     if isFlushPlanned || (isRendering && hosting.host?.isOffline == true) { return }
     isFlushPlanned = true
@@ -379,12 +382,22 @@ public actor Engine {
     }
   }
 
-  /// Frees everything. No host may render any more.
+  /// Frees everything, once the host renders no more, should it still do so.
   deinit {
     executor.unwatch(wakeDescriptor)
-    close(wakeDescriptor)
     if ownsExecutor { executor.shutdown() }
+    if hosting.isOpen, let host = hosting.host {
+      let isCut = host.cut()
+      host.close { _ in }
+      // A cycle that hangs keeps what it works on.
+      if !isCut {
+        if let workers { _ = Unmanaged.passRetained(workers) }
+        return
+      }
+    }
     workers?.end()
+    close(wakeDescriptor)
+    reenactment?.free()
     core.deinitialize(count: 1)
     core.deallocate()
     for item in garbage { item.free() }

@@ -102,6 +102,15 @@ public final class OfflineHost: AudioHost, @unchecked Sendable {
     hasClosed(completion)
   }
 
+  public func cut() -> Bool {
+    let limit = backline_now() + 2_000_000_000
+    while !door.pointee.shut() {
+      if backline_now() > limit { return false }
+      backline_pause()
+    }
+    return true
+  }
+
   public func setPorts(_ configuration: HostConfiguration) { state.withLock { $0.configuration = configuration } }
 
   public func setLatencies(_ latencies: LatencyMap) { state.withLock { $0.latencies = latencies } }

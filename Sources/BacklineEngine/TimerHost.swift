@@ -70,6 +70,8 @@ public final class TimerHost: AudioHost {
     core.thread.run { core.close(completion) }
   }
 
+  public func cut() -> Bool { core.cut() }
+
   public func setPorts(_ configuration: HostConfiguration) {
     let core = core
     core.thread.run { core.state.withLock { $0.session }?.setPorts(configuration) }
@@ -109,12 +111,15 @@ public final class TimerHost: AudioHost {
 
     /// Lets everything go; nothing is rendered any more afterwards.
     func end() {
-      let session = state.withLock { $0.session }
-      if let session {
-        session.isStopping.store(true, ordering: .releasing)
-        _ = session.gate.pointee.shut(within: 2_000_000_000)
-      }
+      _ = cut()
       thread.end()
+    }
+
+    /// Has nothing rendered any more by the present session; false where a cycle hangs.
+    func cut() -> Bool {
+      guard let session = state.withLock({ $0.session }) else { return true }
+      session.isStopping.store(true, ordering: .releasing)
+      return session.gate.pointee.shut(within: 2_000_000_000)
     }
 
     func start() {

@@ -1,5 +1,6 @@
 import BacklineEngine
 import BacklineRealtime
+import CBackline
 import CJACK
 import Synchronization
 
@@ -85,6 +86,7 @@ private func freewheelChanged(_ isOn: Int32, _ argument: UnsafeMutableRawPointer
 
 private func graphOrderChanged(_ argument: UnsafeMutableRawPointer?) -> Int32 {
   guard let session = session(argument) else { return 0 }
+  session.notices.thread.store(backline_thread_id(), ordering: .relaxed)
   session.notices.isGraphChanged.store(true, ordering: .releasing)
   session.notices.wake()
   return 0

@@ -68,6 +68,11 @@ final class JACKCore: @unchecked Sendable {
     }
   }
 
+  /// Has nothing rendered any more by the present session; false where a cycle hangs. From any thread.
+  func cut() -> Bool {
+    rendering.withLock { $0.session }?.flags.pointee.gate.shut(within: 2_000_000_000) ?? true
+  }
+
   // MARK: Commands
 
   func open(
@@ -213,6 +218,8 @@ final class JACKCore: @unchecked Sendable {
     isStarted = false
     isClosing = false
     reported = Reported()
+    record.inputLatency.store(0, ordering: .relaxed)
+    record.outputLatency.store(0, ordering: .relaxed)
     isRealtime.store(false, ordering: .relaxed)
   }
 

@@ -29,6 +29,8 @@ public final class JACKHost: AudioHost {
     core.events.run { core.open(configuration, render: render, state: state, onEvent: onEvent) }
   }
 
+  public func cut() -> Bool { core.cut() }
+
   public func start() {
     let core = core
     core.events.run { core.start() }
@@ -61,6 +63,10 @@ public final class JACKHost: AudioHost {
   public var lateCounts: (own: Int, server: Int) { core.record.lateCounts }
 
   public var load: (mean: Float, largest: Float) { core.record.load }
+
+  public var outsideLatencies: (input: Int, output: Int) {
+    (core.record.inputLatency.load(ordering: .relaxed), core.record.outputLatency.load(ordering: .relaxed))
+  }
 
   public var isRealtime: Bool { core.isRealtime.load(ordering: .relaxed) }
 

@@ -31,6 +31,8 @@ final class JACKNotices: @unchecked Sendable {
   let isShutDown = Atomic<Bool>(false)
   /// True once the client is being closed: what comes then is no wish of the user's.
   let isClosing = Atomic<Bool>(false)
+  /// The kernel's number of the library's notification thread; 0 until it has been met.
+  let thread = Atomic<Int32>(0)
   let wakeDescriptor: Int32
   private let reasonBytes: UnsafeMutablePointer<CChar>
   private let waiting = Mutex<[PortNotice]>([])
@@ -55,6 +57,18 @@ final class JACKNotices: @unchecked Sendable {
       defer { waiting.removeAll() }
       return waiting
     }
+  }
+
+  /// Waits until the library's notification thread has ended, as it does by itself once the server has gone.
+  ///
+  /// Why: closing a client cancels that thread wherever it is. A server that ends in order has it tell of every client that
+  /// goes, under a lock of the library's (1.9.21) that a cancelled thread keeps, and no client of this process could be closed
+  /// or opened ever after.
+  func waitForThread(nanoseconds: Int64) {
+    let id = thread.load(ordering: .relaxed)
+    // Never met: it then has little to tell.
+    let end = backline_now() + (id == 0 ? min(nanoseconds, 50_000_000) : nanoseconds)
+    while backline_now() < end && (id == 0 || access("/proc/self/task/\(id)", F_OK) == 0) { usleep(1_000) }
   }
 
   func wake() { backline_wake(wakeDescriptor) }

@@ -8,6 +8,9 @@ extension JACKSession {
   /// The most bytes of a client's name; the server refuses longer ones without saying why.
   static let longestName = 63
 
+  /// How often a client is opened anew because of one that left at the wrong moment.
+  private static let mostOpenings = 3
+
   /// Refuses what the server would refuse less clearly.
   static func check(_ configuration: HostConfiguration) throws(HostFailure) {
     let name = configuration.name
@@ -27,9 +30,19 @@ extension JACKSession {
     }
   }
 
-  /// Opens the client, never starting a server.
+  /// Opens the client, never starting a server. Opens it again where the library holds on to a client that has left
+  /// meanwhile.
   func openClient(reclaimsName: Bool) throws(HostFailure) -> OpaquePointer {
     JACKMessages.shared.install()
+    for _ in 0..<Self.mostOpenings {
+      let client = try openOnce(reclaimsName: reclaimsName)
+      if !JACKLibrary.holdsDeparted() { return client }
+      jack_client_close(client)
+    }
+    return try openOnce(reclaimsName: reclaimsName)
+  }
+
+  private func openOnce(reclaimsName: Bool) throws(HostFailure) -> OpaquePointer {
     if reclaimsName && !options.exactName {
       for _ in 0..<10 {
         switch attempt(exactName: true) {

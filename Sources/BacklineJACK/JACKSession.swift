@@ -177,7 +177,11 @@ final class JACKSession: @unchecked Sendable {
   func close() {
     notices.isClosing.store(true, ordering: .relaxed)
     guard let client else { return }
-    if isActive && !isLost { jack_deactivate(client) }
+    if isLost {
+      notices.waitForThread(nanoseconds: 1_000_000_000)
+    } else if isActive {
+      jack_deactivate(client)
+    }
     dismissWorkers(client)
     jack_client_close(client)
     JACKClients.shared.closed(self)

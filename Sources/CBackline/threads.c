@@ -42,6 +42,8 @@ void backline_restore_denormals(uint32_t state) {
 #endif
 }
 
+int32_t backline_thread_id(void) { return (int32_t)gettid(); }
+
 void backline_pause(void) { usleep(100); }
 
 void backline_realtime_enter(void) {

@@ -92,6 +92,23 @@ struct TimerHostTests {
     #expect(throws: EngineError.self) { try TimerHost(sampleRate: sampleRate, period: period) }
   }
 
+  @Test("an engine that is released while its host renders is freed after the last cycle")
+  func engineReleased() async throws {
+    let host = try TimerHost(sampleRate: 48_000, period: 64)
+    for _ in 0..<20 {
+      var engine: Engine? = try Engine()
+      await engine?.start(host, name: "rack")
+      try await waitUntil { [engine] in await engine?.state == .running }
+      try await engine?.perform(.connect(Endpoint("input"), Endpoint("output")))
+      engine = nil
+      // The host is free for the next engine once it has closed.
+      try await Task.sleep(nanoseconds: 30_000_000)
+      let frames = host.renderedFrames
+      try await Task.sleep(nanoseconds: 5_000_000)
+      #expect(host.renderedFrames == frames)
+    }
+  }
+
   @Test("a host that is released while it renders stops")
   func released() async throws {
     do {

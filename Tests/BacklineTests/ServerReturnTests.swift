@@ -86,6 +86,25 @@ struct ServerReturnTests {
     }
   }
 
+  @Test("the ends tell how long sound takes outside, as the server knows it")
+  func outsideLatencies() async throws {
+    // PipeWire tells none of its silent card.
+    if JACKServer.isPipeWire { return }
+    try await JACKServer.with(period: 512) { _ in
+      let engine = try makeEngine()
+      try engine.connect(engine.inputNode, to: engine.outputNode)
+      try engine.start()
+      #expect(
+        await Eventually.holds {
+          // A server that does not wait for its clients is two periods ahead of its card, which is one behind.
+          engine.outputNode.presentationLatency == 1_024.0 / 48_000
+            && engine.inputNode.presentationLatency == 512.0 / 48_000
+        }, "\(engine.inputNode.presentationLatency), \(engine.outputNode.presentationLatency)")
+      engine.stop()
+      #expect(engine.outputNode.presentationLatency == 0)
+    }
+  }
+
   @Test("sound is right within two periods of a change of the period")
   func periodChanges() async throws {
     try await JACKServer.with(period: 1_024) { server in

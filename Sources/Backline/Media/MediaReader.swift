@@ -2,6 +2,7 @@ import CMovie
 
 /// What a track carries.
 public enum MediaType: String, Sendable {
+  /// Pictures, sound, text, and what is none of them.
   case video, audio, subtitle, metadata
 
   init(_ kind: movie_kind) {
@@ -16,16 +17,19 @@ public enum MediaType: String, Sendable {
 
 /// How the samples of a track are coded: what a decoder has to know, and a container.
 public struct MediaFormat: Sendable, Equatable {
+  /// What the track carries.
   public let mediaType: MediaType
   /// The codec by FFmpeg's name, such as `h264` or `aac`.
   public let codec: String
   /// Frames a second and channels; 0 where the track is no sound.
   public let sampleRate: Int
+  /// Channels; 0 where the track is no sound.
   public let channelCount: Int
   /// The file that has it, and the place of the track there.
   let file: MediaFile
   let track: Int32
 
+  /// True where a container has to know the same of both.
   public static func == (one: MediaFormat, other: MediaFormat) -> Bool {
     one.file === other.file && one.track == other.track
   }
@@ -35,13 +39,17 @@ public struct MediaFormat: Sendable, Equatable {
 public struct MediaSample: Sendable {
   /// Of the reader's track, counted from 0.
   public let track: Int
+  /// How it is coded.
   public let format: MediaFormat
+  /// When it is shown or heard.
   public var presentationTime: MediaTime
   /// In the order of decoding; the same as the presentation's where nothing is reordered.
   public var decodeTime: MediaTime
+  /// How long it lasts.
   public var duration: MediaTime
   /// True where decoding can begin here.
   public var isKey: Bool
+  /// The coded data.
   public var bytes: [UInt8]
 }
 
@@ -51,12 +59,14 @@ public struct MediaSample: Sendable {
 public final class MediaReader: @unchecked Sendable {
   // Why unchecked: used by one thread at a time, as it says.
 
+  /// The file.
   public let path: String
   /// The formats of the tracks, in their order.
   public let tracks: [MediaFormat]
   private let file: MediaFile
   private var isAtEnd = false
 
+  /// Opens a movie; throws where it is not there or is none.
   public init(path: String) throws(MediaError) {
     self.path = path
     let file = try MediaFile(path: path)

@@ -12,16 +12,21 @@ import Synchronization
 /// Gaps and late starts stay what they are: MP4 and MOV keep them as edit lists, Matroska as times, which count in whole
 /// milliseconds there. All methods may be called from any thread or task.
 public final class MediaWriter: Sendable {
+  /// How far a writer is.
   public enum Status: Sendable, Equatable {
+    /// Not started, under way, whole under its name, broken off by an error, given up.
     case unknown, writing, completed, failed, cancelled
   }
 
+  /// The kinds of movie.
   public enum Container: String, Sendable, CaseIterable {
+    /// Matroska, MPEG-4, QuickTime.
     case matroska, mp4, mov
   }
 
   /// A track to be: coded samples, stored as they are.
   public struct Input: Sendable, Equatable {
+    /// How the samples are coded.
     public let format: MediaFormat
 
     /// For samples such as those of a reader's track.
@@ -39,7 +44,9 @@ public final class MediaWriter: Sendable {
     var suspended: [Int: CheckedContinuation<Void, any Error>] = [:]
   }
 
+  /// The file to be.
   public let path: String
+  /// The kind of movie.
   public let container: Container
   /// The bytes of a track that may wait.
   public static let pendingLimit = 4 << 20
@@ -65,6 +72,7 @@ public final class MediaWriter: Sendable {
 
   deinit { thread.end() }
 
+  /// How far the writer is.
   public var status: Status { state.withLock { $0.status } }
   /// The first error, once the writer has failed.
   public var error: MediaError? { state.withLock { $0.error } }
@@ -83,6 +91,7 @@ public final class MediaWriter: Sendable {
     return nil
   }
 
+  /// True where a track can be added.
   public func canAdd(_ input: Input) -> Bool { refusal(of: input) == nil }
 
   /// Adds a track, and returns where its samples go.

@@ -4,11 +4,15 @@ import Synchronization
 
 /// Kinds of movie.
 public struct AVFileType: Sendable, Hashable, RawRepresentable {
+  /// The uniform type identifier.
   public let rawValue: String
 
+  /// A type by its identifier.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// QuickTime.
   public static let mov = AVFileType(rawValue: "com.apple.quicktime-movie")
+  /// MPEG-4.
   public static let mp4 = AVFileType(rawValue: "public.mpeg-4")
 
   var container: MediaWriter.Container? {
@@ -37,10 +41,13 @@ public enum AVMediaType: Sendable {
 /// A track to be; see `MediaWriter.Input`. Samples are stored as they are: settings that would have them encoded are refused by
 /// `canAdd(_:)`, since nothing here encodes.
 public final class AVAssetWriterInput: Sendable {
+  /// What the track carries.
   public let mediaType: AVMediaType
+  /// How its samples are coded.
   public let sourceFormatHint: CMFormatDescription?
   let encodes: Bool
 
+  /// A track to be. Settings make it one that no writer takes.
   public init(
     mediaType: AVMediaType, outputSettings: [String: any Sendable]?, sourceFormatHint: CMFormatDescription? = nil
   ) {
@@ -73,12 +80,14 @@ public final class AVAssetWriterInput: Sendable {
 
 /// Writes one movie; see `MediaWriter`, which does all of it.
 public final class AVAssetWriter: Sendable {
+  /// How far a writer is.
   public enum Status: Int, Sendable {
     case unknown = 0, writing, completed, failed, cancelled
   }
 
   private let writer: MediaWriter
 
+  /// A writer for a file that is not there yet.
   public init(url: URL, fileType: AVFileType) throws {
     guard let container = fileType.container else {
       throw MediaError(.unsupported, "files of the type \(fileType.rawValue) cannot be written: choose .mov or .mp4")
@@ -86,6 +95,7 @@ public final class AVAssetWriter: Sendable {
     writer = try MediaWriter(path: url.path, container: container)
   }
 
+  /// How far the writer is.
   public var status: Status {
     switch writer.status {
     case .unknown: .unknown
@@ -96,8 +106,10 @@ public final class AVAssetWriter: Sendable {
     }
   }
 
+  /// Why the writer has failed.
   public var error: (any Error)? { writer.error }
 
+  /// True where a track can be added.
   public func canAdd(_ input: AVAssetWriterInput) -> Bool { refusal(of: input) == nil }
 
   private func refusal(of input: AVAssetWriterInput) -> MediaError? {
@@ -124,14 +136,18 @@ public final class AVAssetWriter: Sendable {
     }
   }
 
+  /// Makes the file; throws where that cannot be.
   public func start() throws { try writer.start() }
 
   /// The source time that is the movie's zero; one that is not valid counts as zero.
   public func startSession(atSourceTime time: CMTime) { writer.startSession(at: time.time ?? .zero) }
 
+  /// Samples that begin at this time or later are refused.
   public func endSession(atSourceTime time: CMTime) { writer.endSession(at: time.time ?? .zero) }
 
+  /// Checks the file and gives it its name; `status` and `error` say what became of it.
   public func finishWriting() async { await writer.finishWriting() }
 
+  /// Gives up: what has been written is taken away.
   public func cancelWriting() { writer.cancelWriting() }
 }

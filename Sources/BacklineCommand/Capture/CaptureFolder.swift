@@ -7,6 +7,7 @@ import BacklinePresets
 /// A capture as it was written by `CaptureWriter`, read back.
 struct CaptureFolder: Sendable {
   static let format = "backline.capture"
+  static let version = 2
 
   /// One change, with all its lines.
   struct Change: Sendable {
@@ -46,7 +47,7 @@ struct CaptureFolder: Sendable {
         error.code == .notFound ? .inputMissing : .badData, "'\(path)' is no whole capture: \(error.message)")
     }
     graph = preset.graph(catalog: catalog)
-    guard facts["format"]?.string == Self.format, facts["version"]?.integer == 1,
+    guard facts["format"]?.string == Self.format, facts["version"]?.integer == Self.version,
       let rate = facts["sampleRate"]?.integer, (8_000...768_000).contains(rate),
       let ramp = facts["rampTime"]?.number, (0...10).contains(ramp), let frames = facts["frames"]?.integer, frames >= 0,
       let inputs = facts["inputs"]?.integer, (0...32).contains(inputs), let isExact = facts["exact"]?.bool

@@ -24,8 +24,9 @@ enum CaptureLine {
       }
     case .undo: return [line(change, "/graph/undo", [])]
     case .redo: return [line(change, "/graph/redo", [])]
-    case .tidied(let frame, let ghosts):
-      return [line(change, tidy, [.integer(frame)] + ghosts.map { .integer(Int64($0)) })]
+    case .tidied(let found):
+      let numbers = [Int(found.frame), found.settled.count] + found.settled + found.ghosts
+      return [line(change, tidy, numbers.map { .integer(Int64($0)) })]
     case .published(let isAdopted): return [line(change, publish, [.bool(isAdopted)])]
     case .fadedOut: return [line(change, fadeOut, [])]
     case .unit(let address, let arguments):

@@ -6,31 +6,34 @@ import BacklineOffline
 import BacklinePresets
 import BacklineRealtime
 
-/// Does a captured performance again: every change in the order of control, and at the frame at which the render thread took it
-/// then.
+/// Does a captured performance again: everything is made in the order of control, and taken at the frame, and in the order, in
+/// which the render thread took it then.
 final class CaptureReplay: OfflineScript, @unchecked Sendable {
   // Why unchecked: used by the thread that renders only.
-
-  /// Changes that are made one after the other, before the engine takes them in one cycle.
-  struct Step {
-    let frame: Int64
-    var changes: [CaptureFolder.Change]
-  }
 
   private let folder: CaptureFolder
   private let commands: ScriptedCommands
   private let catalog: UnitCatalog
-  private let steps: [Step]
-  private var next = 0
+  /// What control did, in its order.
+  private let made: [CaptureFolder.Change]
+  private var nextMade = 0
+  /// What was taken, in the order of frames; of one frame, units take what they were told last, with the block itself.
+  private let taken: [CaptureFolder.Change]
+  private var nextTaken = 0
 
   init(_ folder: CaptureFolder, _ commands: ScriptedCommands, catalog: UnitCatalog) {
     self.folder = folder
     self.commands = commands
     self.catalog = catalog
-    steps = Self.steps(folder.changes.filter { !$0.isUnits }, units: folder.changes.filter(\.isUnits))
+    made = folder.changes.filter { !$0.isUnits }
+    taken = folder.changes.filter { $0.isQueued || $0.isAdoptedPlan || $0.isUnits }.sorted { first, second in
+      if first.frame != second.frame { return first.frame < second.frame }
+      if first.isUnits != second.isUnits { return second.isUnits }
+      return first.isUnits ? first.order < second.order : first.line < second.line
+    }
   }
 
-  var nextFrame: Int64? { next < steps.count ? steps[next].frame : nil }
+  var nextFrame: Int64? { nextTaken < taken.count ? taken[nextTaken].frame : nil }
   let isPlanNext = false
 
   /// The job that renders a capture.
@@ -50,6 +53,7 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     job.script = { engine throws(OfflineError) in
       do throws(EngineError) {
         let commands = try ScriptedCommands(engine, media: media)
+        engine.wait { engine in engine.beginReenactment() }
         return CaptureReplay(folder, commands, catalog: catalog)
       } catch {
         throw OfflineError(error)
@@ -58,84 +62,55 @@ final class CaptureReplay: OfflineScript, @unchecked Sendable {
     return job
   }
 
-  /// When each change has to be made: no later than it, or anything that was made after it, was taken. Within a frame, a new step
-  /// begins where the render thread took something before it could see what came next.
-  ///
-  /// What was told to units by themselves comes with the very block that took it, whatever was made before or after.
-  static func steps(_ changes: [CaptureFolder.Change], units: [CaptureFolder.Change] = []) -> [Step] {
-    var frames = changes.map { change in
-      // A plan with a frame within a quantum has to be told it before.
-      change.isStructural && change.frame % Int64(Quantum.frames) != 0 ? max(0, change.frame - 1) : change.frame
-    }
-    for index in frames.indices.dropLast().reversed() { frames[index] = min(frames[index], frames[index + 1]) }
-    var steps: [Step] = []
-    for (change, frame) in zip(changes, frames) {
-      var isNew = steps.last?.frame != frame
-      if !isNew, change.isAdoptedPlan, let last = steps.last {
-        isNew = last.changes.contains { earlier in
-          earlier.isAdoptedPlan
-            || (earlier.isQueued && earlier.frame == frame && earlier.line < change.line && change.frame == frame)
-        }
-      }
-      if isNew {
-        steps.append(Step(frame: frame, changes: [change]))
-      } else {
-        steps[steps.count - 1].changes.append(change)
-      }
-    }
-    let told = units.sorted { ($0.frame, $0.order) < ($1.frame, $1.order) }.map { Step(frame: $0.frame, changes: [$0]) }
-    return merge(steps, told)
-  }
-
-  /// Both in the order of their frames; those of one frame as given, the first ones before.
-  private static func merge(_ first: [Step], _ second: [Step]) -> [Step] {
-    var merged: [Step] = []
-    var rest = second[...]
-    for step in first {
-      while let next = rest.first, next.frame < step.frame {
-        merged.append(next)
-        rest.removeFirst()
-      }
-      merged.append(step)
-    }
-    return merged + rest
-  }
-
   func step(_ engine: Engine, at frame: Int64, isNow: Bool) throws(OfflineError) {
-    let step = steps[next]
-    next += 1
-    for change in step.changes {
-      do throws(EngineError) {
-        let isTimed = !change.isUnits && (change.isQueued || change.isLate(at: frame))
-        try perform(change, engine, at: isTimed ? change.frame : nil)
-      } catch {
-        throw OfflineError(.badData, "\(folder.path)/events.jsonl:\(change.line): \(error.message)")
-      }
+    let change = taken[nextTaken]
+    nextTaken += 1
+    while nextMade < made.count, made[nextMade].order <= change.order {
+      try perform(made[nextMade], engine)
+      nextMade += 1
+    }
+    if change.isUnits { return try perform(change, engine) }
+    engine.wait { engine in engine.reenactTaking(order: change.order) }
+  }
+
+  private func perform(_ change: CaptureFolder.Change, _ engine: Engine) throws(OfflineError) {
+    do throws(EngineError) {
+      engine.wait { engine in engine.reenact(order: change.order, isQueued: change.isQueued) }
+      try make(change, engine)
+    } catch {
+      throw OfflineError(.badData, "\(folder.path)/events.jsonl:\(change.line): \(error.message)")
     }
   }
 
-  private func perform(_ change: CaptureFolder.Change, _ engine: Engine, at frame: Int64?) throws(EngineError) {
+  private func make(_ change: CaptureFolder.Change, _ engine: Engine) throws(EngineError) {
     guard let first = change.messages.first else { return }
     switch first.address {
-    case CaptureLine.publish: engine.wait { engine in engine.flush() }
+    case CaptureLine.publish:
+      engine.wait { engine in engine.reenactPublication(order: change.order, isAdopted: change.isAdoptedPlan) }
     case CaptureLine.fadeOut: engine.wait { engine in engine.fadeOut() }
     case CaptureLine.tidy:
-      let numbers = first.arguments.compactMap(\.wholeNumber)
-      guard let now = numbers.first else { throw EngineError(.wrongType, "\(first.address) needs a frame") }
-      engine.wait { engine in engine.tidyAgain(frame: now, ghosts: numbers.dropFirst().map { Int($0) }) }
+      let numbers = first.arguments.compactMap(\.wholeNumber).map { Int($0) }
+      guard numbers.count > 1, (0...numbers.count - 2).contains(numbers[1]) else {
+        throw EngineError(.wrongType, "\(first.address) needs a frame, a count of places and the places")
+      }
+      let places = numbers.dropFirst(2)
+      let found = Engine.Tidied(
+        frame: Int64(numbers[0]), settled: Array(places.prefix(numbers[1])), ghosts: Array(places.dropFirst(numbers[1]))
+      )
+      engine.wait { engine in engine.tidyAgain(found) }
     case CaptureLine.load, CaptureLine.connect:
       var made: [Command] = []
       for message in change.messages { made.append(try command(message)) }
       let commands = made
       try engine.wait { engine throws(EngineError) in
         do throws(TransactionError) {
-          try engine.perform(commands, at: frame)
+          try engine.perform(commands)
         } catch {
           throw error.error
         }
       }
     default:
-      try commands.perform(change.messages, at: frame, flushes: false)
+      try commands.perform(change.messages, at: nil, flushes: false)
     }
   }
 
@@ -167,18 +142,8 @@ extension CaptureFolder.Change {
   /// A plan that the render thread took, not one that a newer one replaced.
   var isAdoptedPlan: Bool { address == CaptureLine.publish && messages.first?.arguments.first == .true }
 
-  /// Something that changes the graph, and is done for its frame where that is still to come at `frame`.
-  ///
-  /// A value that went with a plan has no frame of its own.
-  func isLate(at frame: Int64) -> Bool {
-    self.frame > frame && !address.hasPrefix("/node/") && address != "/mute"
-  }
-
   /// What was told to a unit by itself.
   var isUnits: Bool { address.hasPrefix("/player/") }
-
-  /// Something that went with a plan.
-  var isStructural: Bool { !isQueued && address != CaptureLine.tidy }
 }
 
 extension OSCArgument {

@@ -193,7 +193,8 @@ final class CaptureWriter: ChangeObserver, @unchecked Sendable {
     let isExact = end.isExact && length == end.frames
     let facts = try StagedFile(folder + "/capture.json", replacing: false)
     let text = JSONWriter.write([
-      "format": .string(CaptureFolder.format), "version": 1, "sampleRate": .integer(Int64(begun.sampleRate)),
+      "format": .string(CaptureFolder.format), "version": .integer(Int64(CaptureFolder.version)),
+      "sampleRate": .integer(Int64(begun.sampleRate)),
       "rampTime": .double(begun.rampTime), "inputs": .integer(Int64(channelCount)), "frames": .integer(length),
       "exact": .bool(isExact),
     ])

@@ -1,3 +1,5 @@
+import BacklineEngine
+
 /// What the kernel and the processor are set to; each is a pure function of what a system file says.
 enum SystemChecks {
   static func current() -> [DoctorFinding] {

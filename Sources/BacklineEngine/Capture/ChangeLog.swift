@@ -5,8 +5,8 @@ public struct RecordedChange: Sendable {
     case commands([Command], parameterNames: [String])
     case undo
     case redo
-    /// What had ended was taken out of the plan at `frame`: nodes that rang out, by their place in the order of removal.
-    case tidied(frame: Int64, ghosts: [Int])
+    /// What had ended was taken out of the plan.
+    case tidied(Engine.Tidied)
     /// Everything since the last one went to the render thread as one plan; false where a newer one took its place.
     case published(isAdopted: Bool)
     /// The outputs began to fade out for good.

@@ -45,6 +45,7 @@ public final class TappedHost: AudioHost, @unchecked Sendable {
 
   public func start() { host.start() }
   public func close(completion: @escaping @Sendable (_ isClean: Bool) -> Void) { host.close(completion: completion) }
+  public func cut() -> Bool { host.cut() }
   public func setPorts(_ configuration: HostConfiguration) { host.setPorts(configuration) }
   public func setLatencies(_ latencies: LatencyMap) { host.setLatencies(latencies) }
   public func frame(at nanoseconds: Int64) -> Int64? { host.frame(at: nanoseconds) }
@@ -53,6 +54,7 @@ public final class TappedHost: AudioHost, @unchecked Sendable {
   public var isRealtime: Bool { host.isRealtime }
   public var hasDeadline: Bool { host.hasDeadline }
   public func employ(_ workers: WorkerThreads) { host.employ(workers) }
+  public var outsideLatencies: (input: Int, output: Int) { host.outsideLatencies }
   public var isOffline: Bool { host.isOffline }
   public var fades: Bool { host.fades }
   public var renderedFrames: Int64 { host.renderedFrames }

@@ -229,6 +229,9 @@ int32_t backline_event_create(void);
 void backline_event_clear(int32_t descriptor);
 /// A pipe, its reading end first, that no program started meanwhile by another thread inherits; 0 or -1.
 int32_t backline_pipe(int32_t *_Nonnull ends);
+/// The kernel's number of this thread.
+int32_t backline_thread_id(void);
+
 /// Names this thread, in at most 15 bytes.
 void backline_name_thread(const char *_Nonnull name);
 

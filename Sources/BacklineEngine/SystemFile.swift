@@ -1,12 +1,12 @@
 import Glibc
 
 /// Small files that the system keeps, such as those of /proc and /sys.
-enum SystemFile {
+public enum SystemFile {
   /// The most that is read of one, in bytes.
-  static let limit = 1 << 20
+  public static let limit = 1 << 20
 
   /// The text of a file without white space at its end; `nil` where it cannot be read.
-  static func read(_ path: String) -> String? {
+  public static func read(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
