@@ -86,6 +86,9 @@ public protocol AudioHost: AnyObject, Sendable {
   /// Lays out the ports anew while the host stays open: kept ones, by position, may get another name; more appear or surplus
   /// ones go. The name in `configuration` is not looked at.
   func setPorts(_ configuration: HostConfiguration)
+  /// Starts threads that help the one that calls `render`, scheduled like that one. Between `.opened` and `start`; the engine ends
+  /// them after `close`, and a host may do so before.
+  func employ(_ workers: WorkerThreads)
   /// Publishes new latencies.
   func setLatencies(_ latencies: LatencyMap)
   /// The absolute frame that plays at a time of CLOCK_MONOTONIC in nanoseconds; `nil` while nothing renders. Counted as the
@@ -107,6 +110,8 @@ public protocol AudioHost: AnyObject, Sendable {
   /// True where time passes only when somebody asks for a cycle: what the engine does by the clock, such as tidying, is left
   /// to whoever asks.
   var isOffline: Bool { get }
+  /// True where a cycle has to be done by a certain time.
+  var hasDeadline: Bool { get }
 }
 
 extension AudioHost {
@@ -114,6 +119,10 @@ extension AudioHost {
   public var outsideLatencies: (input: Int, output: Int) { (0, 0) }
   public var fades: Bool { true }
   public var isOffline: Bool { false }
+  public var hasDeadline: Bool { true }
+
+  /// Ordinary threads, for a host that has nothing better.
+  public func employ(_ workers: WorkerThreads) { workers.startOrdinary() }
 
   /// Nothing to do for a host that renders on the thread of its owner.
   public func cut() -> Bool { true }

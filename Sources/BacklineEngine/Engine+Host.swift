@@ -60,7 +60,7 @@ extension Engine {
     later(wait) { engine in
       host.close { isClean in
         engine.later { engine in
-          engine.hasStopped()
+          engine.hasStopped(isClean)
           engine.change(to: .stopped)
           completion(isClean)
         }
@@ -157,10 +157,11 @@ extension Engine {
     hosting.arePortsStale = true
     let oldRate = sampleRate, oldPeriod = period
     if Double(rate) != sampleRate { rebuild(sampleRate: Double(rate)) }
+    period = newPeriod
+    employ()
     flush()
     settle()
     layPorts()
-    period = newPeriod
     epoch += 1
     if rate != Int(oldRate) {
       emit(.configurationChanged(cause: "sampleRate", old: Int(oldRate), new: rate, epoch: epoch))
@@ -183,6 +184,7 @@ extension Engine {
     beginLog()
     hosting.host?.setLatencies(latencies)
     hosting.host?.start()
+    planRebalance()
   }
 
   private func refused(_ reason: String) {
@@ -205,21 +207,22 @@ extension Engine {
     hosting.isOpen = false
     hosting.isClosing = true
     let opening = hosting.opening
-    hosting.host?.close { [self] _ in
+    hosting.host?.close { [self] isClean in
       later { engine in
         // Another host may have been opened meanwhile.
         if engine.hosting.opening != opening { return }
         engine.hosting.isClosing = false
-        engine.hasStopped()
+        engine.hasStopped(isClean)
         then(engine)
       }
     }
   }
 
-  private func hasStopped() {
+  private func hasStopped(_ isClean: Bool) {
     hosting.isOpen = false
     endLog()
     isRendering = false
+    dismiss(isClean: isClean)
     tidy()
     flush()
     answerWaiters()

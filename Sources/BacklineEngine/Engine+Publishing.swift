@@ -79,7 +79,10 @@ extension Engine {
     fadeIn(serial)
     let actions = carried + store.actions
     let compiled = PlanCompiler.compile(
-      store.topology, serial: serial, applyFrame: frame, actions: actions, records: recordSteps)
+      store.topology, serial: serial, applyFrame: frame, actions: actions, records: recordSteps,
+      parallel: parallelSettings)
+    isPlanShared = compiled.plan.pointee.isShared
+    if workers != nil { balanced = nodeCosts }
     livePlans += 1
     store.actions.removeAll()
     store.isDirty = false

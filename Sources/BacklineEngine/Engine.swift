@@ -79,6 +79,18 @@ public actor Engine {
   public internal(set) var isMuted = false
   var isRendering = false
   var hosting = Hosting()
+  /// How many threads are wanted.
+  var threads = RenderThreads.one
+  /// Those that render beside the host's; `nil` where it renders alone.
+  var workers: WorkerThreads?
+  /// Those of hosts that had to be left hanging.
+  var leftBehind: [WorkerThreads] = []
+  /// True when the last plan can be shared among threads, and what nodes took when it was made, in nanoseconds a frame.
+  var isPlanShared = false
+  var balanced: Float = 0
+  /// True while one thread would take so much of the time there is that others should help.
+  var isHelpNeeded = false
+  var rebalanceTimer: ControlExecutor.Timer?
   /// Keeps what the render thread records into.
   var recordMemory: RecordMemory?
 
@@ -378,8 +390,12 @@ public actor Engine {
       let isCut = host.cut()
       host.close { _ in }
       // A cycle that hangs keeps what it works on.
-      if !isCut { return }
+      if !isCut {
+        if let workers { _ = Unmanaged.passRetained(workers) }
+        return
+      }
     }
+    workers?.end()
     close(wakeDescriptor)
     reenactment?.free()
     core.deinitialize(count: 1)

@@ -127,6 +127,7 @@ public final class OfflineHost: AudioHost, @unchecked Sendable {
   public var renderedFrames: Int64 { door.pointee.frames.load(ordering: .relaxed) }
   public var lateCounts: (own: Int, server: Int) { (0, 0) }
   public var isRealtime: Bool { false }
+  public var hasDeadline: Bool { false }
 
   // MARK: The caller's side
 

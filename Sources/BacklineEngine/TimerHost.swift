@@ -77,6 +77,11 @@ public final class TimerHost: AudioHost {
     core.thread.run { core.state.withLock { $0.session }?.setPorts(configuration) }
   }
 
+  public func employ(_ workers: WorkerThreads) {
+    let core = core
+    core.thread.run { core.state.withLock { $0.session }?.employ(workers) }
+  }
+
   public func setLatencies(_ latencies: LatencyMap) {}
 
   public func frame(at nanoseconds: Int64) -> Int64? { record.clock.pointee.frame(at: nanoseconds) }

@@ -70,6 +70,14 @@ final class TimerSession: @unchecked Sendable {
     SampleMemory.free(discarded)
   }
 
+  /// Starts threads that help this session's, as that one is scheduled.
+  func employ(_ workers: WorkerThreads) {
+    for _ in 0..<workers.wanted {
+      let context = Unmanaged.passRetained(workers)
+      if !startDetachedThread(timerWorker, context.toOpaque()) { context.release() }
+    }
+  }
+
   /// Starts the thread; false when the system has none left.
   func start() -> Bool {
     let context = Unmanaged.passRetained(self)
@@ -82,7 +90,7 @@ final class TimerSession: @unchecked Sendable {
   fileprivate func run() {
     backline_name_thread("timer")
     _ = backline_flush_denormals()
-    isRealtime.store(backline_set_realtime_priority(60), ordering: .relaxed)
+    isRealtime.store(backline_set_realtime_priority(timerPriority), ordering: .relaxed)
     let length = Int64(period) * 1_000_000_000 / Int64(sampleRate)
     let start = backline_now()
     var cycle: Int64 = 0
@@ -135,6 +143,17 @@ final class TimerSession: @unchecked Sendable {
     backline_realtime_exit()
     gate.pointee.leave()
   }
+}
+
+/// The real-time priority of the timer's threads, where the system allows one.
+private let timerPriority: Int32 = 60
+
+private func timerWorker(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  backline_name_thread("timer worker")
+  _ = backline_set_realtime_priority(timerPriority)
+  Unmanaged<WorkerThreads>.fromOpaque(context).takeRetainedValue().serve(needsRealtime: true)
+  return nil
 }
 
 private func timerThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

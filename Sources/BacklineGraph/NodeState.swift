@@ -6,7 +6,8 @@ import CBackline
 /// leaves its sound alone.
 ///
 /// Made and freed by the control queue; between the adoption of the first plan with it and the retirement of the last
-/// one it belongs to the render thread, but for `nonFiniteCount` and `isAtRest`, which any thread may read.
+/// one it belongs to the thread that renders it, but for `nonFiniteCount`, `isAtRest` and what `NodeCost` has measured, which any
+/// thread may read.
 public struct NodeState {
   // What every cycle reads comes first, so that it lies in two cache lines.
   let unit: UnsafeMutableRawPointer
@@ -35,6 +36,10 @@ public struct NodeState {
   /// Its place in the slot table, for reports.
   let slot: Int32
   let rampFrames: Int32
+
+  /// Samples were not finite in the present slice, and nobody has been told yet.
+  var hasFailed = false
+  var cost = NodeCost()
 
   private var nonFiniteValue: Int64 = 0
   private var restValue: Int64 = 0

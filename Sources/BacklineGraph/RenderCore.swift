@@ -18,6 +18,9 @@ public struct RenderCore: ~Copyable {
   private var frame: Int64 = 0
   private var master = Ramp(1)
   private var recorder: UnsafeMutablePointer<RecordRing>?
+  /// The threads that render beside the host's; `nil` where there are none. Changed while nothing renders.
+  private var crew: UnsafeMutablePointer<RenderCrew>?
+  private var sampler = SliceSampler()
 
   struct Slot {
     var node: UnsafeMutablePointer<NodeState>?
@@ -100,6 +103,8 @@ public struct RenderCore: ~Copyable {
     master = Ramp(start)
     master.move(to: target, over: frames)
   }
+
+  mutating func employ(_ crew: UnsafeMutablePointer<RenderCrew>?) { self.crew = crew }
 
   mutating func moveToQuantum() {
     frame = Quantum.ceiling(frame)
@@ -283,39 +288,18 @@ public struct RenderCore: ~Copyable {
   private mutating func run(
     _ plan: UnsafeMutablePointer<RenderPlan>, _ cycle: borrowing HostCycle, offset: Int, count: Int
   ) {
-    let buses = plan.pointee.buses
-    let scratch = plan.pointee.scratch
     let masterNow = master
     var written = 0
-    for index in 0..<plan.pointee.stepCount {
-      let step = plan.pointee.steps + index
-      prefetch(plan, index)
-      switch step.pointee.kind {
-      case .render:
-        if staysQuiet(plan, step) { continue }
-        let renderer = NodeRenderer(plan, step, frame: frame, count: count)
-        resolveInputs(plan, step)
-        if renderer.render() {
-          report(RenderReport(.nonFinite, value: step.pointee.node.unsafelyUnwrapped.pointee.slot, frame: frame))
-        }
-      case .gather:
-        let edge = EdgeRenderer(plan, step, frame: frame, count: count)
-        edge.gather(
-          step.pointee.source < 0 ? nil : buses + Int(step.pointee.source), into: buses + Int(step.pointee.target),
-          isFirst: step.pointee.isFirst)
-      case .accumulate:
-        accumulate(plan, step, count: count)
-      case .keep:
-        let edge = EdgeRenderer(plan, step, frame: frame, count: count)
-        edge.keep(buses + Int(step.pointee.source))
-      case .input:
-        copyInputs(buses + Int(step.pointee.target), scratch, step, cycle, offset: offset, count: count)
-      case .output:
-        master = masterNow
-        written = copyOutputs(buses, step, cycle, offset: offset, count: count, written: written)
-      case .record, .recordInput, .recordOutput:
-        record(buses, step, cycle, offset: offset, count: count)
-      }
+    let runner = StepRunner(plan, thread: 0, frame: frame, count: count, isMetered: sampler.next())
+    if let crew, let tasks = plan.pointee.tasks, crew.pointee.wants(plan) {
+      run(runner, 0, tasks.pointee.firstStep, cycle, offset: offset, written: &written)
+      crew.pointee.run(tasks, runner)
+      if crew.pointee.takeFailure() { reportFailures(plan, tasks) }
+      run(runner, tasks.pointee.endStep, plan.pointee.stepCount, cycle, offset: offset, written: &written)
+    } else {
+      let begin = crew == nil ? 0 : backline_now()
+      run(runner, 0, plan.pointee.stepCount, cycle, offset: offset, written: &written)
+      crew?.pointee.noteSerial(backline_now() &- begin, frames: count)
     }
     // The host may have more ports than the plan knows.
     while written < Int(cycle.outputCount) {
@@ -324,76 +308,46 @@ public struct RenderCore: ~Copyable {
     }
     if !masterNow.isSettled {
       // Each output step moved a copy by the slice's frames; all end alike.
-      master = masterNow
       for _ in 0..<count { master.advance() }
     }
   }
 
-  /// Brings the state of the nodes whose turn comes soon into the cache: it is spread over the heap, and a chain of a
-  /// thousand small units would wait for memory most of its time.
+  /// Runs steps of every kind on this thread.
   @_noLocks
-  private func prefetch(_ plan: UnsafeMutablePointer<RenderPlan>, _ index: Int) {
-    let far = index &+ 6, near = index &+ 3
-    if far < plan.pointee.stepCount, let node = plan.pointee.steps[far].node { backline_prefetch(node, 3) }
-    if near < plan.pointee.stepCount, let node = plan.pointee.steps[near].node, !node.pointee.isQuiet {
-      backline_prefetch(node.pointee.unit, 6)
-    }
-  }
-
-  /// The short way past a node that sleeps and gets only silence: its outputs are silent, and that is all; true when it was
-  /// taken. Most of a large rack is such nodes.
-  @_noLocks
-  private func staysQuiet(
-    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>
-  ) -> Bool {
-    if !step.pointee.node.unsafelyUnwrapped.pointee.isQuiet { return false }
-    let buses = plan.pointee.buses
-    let table = plan.pointee.inputTable + Int(step.pointee.firstInput)
-    for bus in 0..<Int(step.pointee.inputCount) {
-      let source = Int(table[bus])
-      if source >= 0 && !buses[source].buffer.isSilent { return false }
-    }
-    for bus in Int(step.pointee.target)..<Int(step.pointee.target &+ step.pointee.outputCount) {
-      buses[bus].buffer.channels = UnsafePointer(plan.pointee.scratch.silentChannels)
-      buses[bus].buffer.isSilent = true
-    }
-    return true
-  }
-
-  @_noLocks
-  private func resolveInputs(_ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>) {
-    let table = plan.pointee.inputTable + Int(step.pointee.firstInput)
-    let inputs = plan.pointee.scratch.inputs
-    for bus in 0..<Int(step.pointee.inputCount) {
-      let source = Int(table[bus])
-      if source >= 0 {
-        (inputs + bus).initialize(to: plan.pointee.buses[source].buffer)
-      } else {
-        // The table tells how many channels an unconnected bus has as -1 - count.
-        (inputs + bus).initialize(
-          to: BusBuffer(
-            channels: UnsafePointer(plan.pointee.scratch.silentChannels),
-            channelCount: Int32(truncatingIfNeeded: -1 &- source), isConnected: false, isSilent: true))
-      }
-    }
-  }
-
-  @_noLocks
-  private func accumulate(
-    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>, count: Int
+  private func run(
+    _ runner: StepRunner, _ first: Int, _ end: Int, _ cycle: borrowing HostCycle, offset: Int, written: inout Int
   ) {
-    let node = step.pointee.node.unsafelyUnwrapped
-    guard let function = node.pointee.functions.accumulate else { return }
-    let output = plan.pointee.buses + Int(step.pointee.target)
-    if step.pointee.isFirst {
-      output.pointee.buffer.channels = UnsafePointer(output.pointee.own)
-      output.pointee.buffer.isSilent = false
+    let plan = runner.plan, count = runner.count
+    let buses = plan.pointee.buses
+    var begin = runner.isMetered ? backline_now() : 0
+    for index in first..<end {
+      let step = plan.pointee.steps + index
+      runner.prefetch(index, end)
+      switch step.pointee.kind {
+      case .render, .gather, .accumulate, .keep:
+        if runner.perform(step) {
+          report(RenderReport(.nonFinite, value: step.pointee.node.unsafelyUnwrapped.pointee.slot, frame: frame))
+        }
+      case .input:
+        copyInputs(buses + Int(step.pointee.target), runner.scratch, step, cycle, offset: offset, count: count)
+      case .output:
+        written = copyOutputs(buses, step, cycle, offset: offset, count: count, written: written)
+      case .record, .recordInput, .recordOutput:
+        record(buses, step, cycle, offset: offset, count: count)
+      }
+      if runner.isMetered { begin = runner.meter(step, from: begin) }
     }
-    var block = RenderBlock(
-      frame: frame, frameCount: Int32(truncatingIfNeeded: count), inputCount: 1, outputCount: 1,
-      inputs: UnsafePointer(PlanBus.buffer(plan.pointee.buses + Int(step.pointee.source))),
-      outputs: PlanBus.buffer(output))
-    backline_accumulate(function, node.pointee.unit, step.pointee.bus, step.pointee.isFirst, &block)
+  }
+
+  /// Tells of the nodes that gave samples that are not finite while several threads rendered.
+  @_noLocks
+  private func reportFailures(_ plan: UnsafeMutablePointer<RenderPlan>, _ tasks: UnsafeMutablePointer<TaskGraph>) {
+    for index in tasks.pointee.firstStep..<tasks.pointee.endStep {
+      guard case .render = plan.pointee.steps[index].kind else { continue }
+      guard let node = plan.pointee.steps[index].node, node.pointee.hasFailed else { continue }
+      node.pointee.hasFailed = false
+      report(RenderReport(.nonFinite, value: node.pointee.slot, frame: frame))
+    }
   }
 
   @_noLocks
@@ -426,7 +380,7 @@ public struct RenderCore: ~Copyable {
   /// Writes a bus to its ports; adds it to the first `written` ports, which have their sound already. Returns how many have it
   /// now: a bus begins at or before the first port that has none.
   @_noLocks
-  private mutating func copyOutputs(
+  private func copyOutputs(
     _ buses: UnsafeMutablePointer<PlanBus>, _ step: UnsafeMutablePointer<RenderStep>, _ cycle: borrowing HostCycle,
     offset: Int, count: Int, written: Int
   ) -> Int {
@@ -453,8 +407,8 @@ public struct RenderCore: ~Copyable {
         }
       } else {
         if isFirst { backline_zero(to, Int64(count)) }
-        master = start
-        for i in 0..<count { to[i] += from[i] * master.next() }
+        var level = start
+        for i in 0..<count { to[i] += from[i] * level.next() }
       }
     }
     return next

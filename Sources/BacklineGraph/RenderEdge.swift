@@ -9,11 +9,9 @@ struct EdgeRenderer {
   let count: Int
 
   @_noLocks
-  init(
-    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>, frame: Int64, count: Int
-  ) {
+  init(_ step: UnsafeMutablePointer<RenderStep>, _ scratch: RenderScratch, frame: Int64, count: Int) {
     edge = step.pointee.edge.unsafelyUnwrapped
-    scratch = plan.pointee.scratch
+    self.scratch = scratch
     self.frame = frame
     self.count = count
   }

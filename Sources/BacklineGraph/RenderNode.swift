@@ -16,12 +16,13 @@ struct NodeRenderer {
 
   @_noLocks
   init(
-    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>, frame: Int64, count: Int
+    _ plan: UnsafeMutablePointer<RenderPlan>, _ step: UnsafeMutablePointer<RenderStep>, _ scratch: RenderScratch,
+    frame: Int64, count: Int
   ) {
     node = step.pointee.node.unsafelyUnwrapped
     buses = plan.pointee.buses
-    scratch = plan.pointee.scratch
-    inputs = plan.pointee.scratch.inputs
+    self.scratch = scratch
+    inputs = scratch.inputs
     inputCount = Int(step.pointee.inputCount)
     firstOutput = Int(step.pointee.target)
     outputCount = Int(step.pointee.outputCount)

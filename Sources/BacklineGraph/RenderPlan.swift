@@ -90,8 +90,8 @@ public struct AdoptionAction: BitwiseCopyable {
   public init(_ kind: Kind) { self.kind = kind }
 }
 
-/// What the render thread runs: a flat list of steps over preassigned buffers. Compiled and freed by the control queue;
-/// its lists never change, its buffers belong to whoever renders.
+/// What the render thread runs: a flat list of steps over preassigned buffers, and, where several threads may run them, how they
+/// are shared. Compiled and freed by the control queue; its lists never change, its buffers belong to whoever renders.
 public struct RenderPlan {
   /// Counts up from plan to plan.
   public let serial: Int32
@@ -105,10 +105,17 @@ public struct RenderPlan {
   let inputTable: UnsafeMutablePointer<Int32>
   let actions: UnsafeMutablePointer<AdoptionAction>
   let actionCount: Int
-  let scratch: RenderScratch
+  /// Memory for each thread that may run the steps, the host's first.
+  let scratches: UnsafeMutablePointer<RenderScratch>
+  let threadCount: Int
+  /// How the steps can be shared among threads; `nil` where one runs them all.
+  let tasks: UnsafeMutablePointer<TaskGraph>?
 
   private let samples: UnsafeMutablePointer<Float>
   private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+  /// True when several threads can share its steps.
+  public var isShared: Bool { tasks != nil }
 
   /// The longest slice in frames: buffers are this long, however long a host's period is.
   public static var maximumSlice: Int { @_noLocks get { 256 } }
@@ -120,11 +127,12 @@ public struct RenderPlan {
   ///
   /// `firstChannels` names, for every bus and behind the last, its first channel, and `channelBuffers` the buffer of each
   /// channel; `isBusConnected` tells what readers take a bus for, since a connection that only fades out counts as none.
+  /// With `tasks`, up to `threadCount` threads run the steps.
   public init(
     serial: Int32, applyFrame: Int64, hasLoops: Bool, steps: UnsafeBufferPointer<RenderStep>,
     firstChannels: UnsafeBufferPointer<Int32>, isBusConnected: UnsafeBufferPointer<Bool>,
     channelBuffers: UnsafeBufferPointer<Int32>, bufferCount: Int, inputTable: UnsafeBufferPointer<Int32>,
-    actions: [AdoptionAction], mostInputs: Int
+    actions: [AdoptionAction], mostInputs: Int, tasks: TaskGraph? = nil, threadCount: Int = 1
   ) {
     self.serial = serial
     self.applyFrame = applyFrame
@@ -147,10 +155,20 @@ public struct RenderPlan {
         isConnected: isBusConnected[index], isSilent: true)
       (buses + index).initialize(to: PlanBus(buffer: buffer, own: own))
     }
-    scratch = RenderScratch(silence: samples, mostInputs: mostInputs)
+    self.threadCount = tasks == nil ? 1 : threadCount
+    scratches = .allocate(capacity: self.threadCount)
+    for thread in 0..<self.threadCount {
+      (scratches + thread).initialize(to: RenderScratch(silence: samples, mostInputs: mostInputs))
+    }
+    if let tasks {
+      self.tasks = .allocate(capacity: 1)
+      self.tasks.unsafelyUnwrapped.initialize(to: tasks)
+    } else {
+      self.tasks = nil
+    }
   }
 
-  private static func copy<Element: BitwiseCopyable>(
+  static func copy<Element: BitwiseCopyable>(
     _ elements: UnsafeBufferPointer<Element>
   ) -> UnsafeMutablePointer<Element> {
     let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
@@ -172,7 +190,12 @@ public struct RenderPlan {
     actions.deallocate()
     pointers.deallocate()
     buses.deallocate()
-    scratch.deallocate()
+    for thread in 0..<threadCount { scratches[thread].deallocate() }
+    scratches.deallocate()
+    if let tasks {
+      tasks.pointee.deallocate()
+      tasks.deallocate()
+    }
     SampleMemory.free(samples)
   }
 }

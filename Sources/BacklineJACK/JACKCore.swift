@@ -145,6 +145,11 @@ final class JACKCore: @unchecked Sendable {
     }
   }
 
+  func employ(_ workers: WorkerThreads) {
+    guard let session, isOpened, !isStarted, !isClosing else { return }
+    run(session) { _, session in session.employ(workers) }
+  }
+
   func start() {
     guard let session, isOpened, !isStarted, !isClosing else { return }
     isStarted = true

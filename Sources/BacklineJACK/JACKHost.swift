@@ -41,6 +41,11 @@ public final class JACKHost: AudioHost {
     core.events.run { core.close(completion) }
   }
 
+  public func employ(_ workers: WorkerThreads) {
+    let core = core
+    core.events.run { core.employ(workers) }
+  }
+
   public func setPorts(_ configuration: HostConfiguration) {
     let core = core
     core.events.run { core.setPorts(configuration) }

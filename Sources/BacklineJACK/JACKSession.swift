@@ -36,6 +36,9 @@ final class JACKSession: @unchecked Sendable {
   /// Port tables that the process callback may still have in hand.
   private var oldTables: [UnsafeMutablePointer<JACKPortTable>] = []
   private var process: UnsafeMutablePointer<JACKProcess>?
+  /// The threads that help the process callback, and what they were started for.
+  var helpers: [jack_native_thread_t] = []
+  var workers: WorkerThreads?
 
   init(
     _ configuration: HostConfiguration, options: JACKOptions, record: HostRecord, connections: ConnectionKeeper,
@@ -179,6 +182,7 @@ final class JACKSession: @unchecked Sendable {
     } else if isActive {
       jack_deactivate(client)
     }
+    dismissWorkers(client)
     jack_client_close(client)
     JACKClients.shared.closed(self)
     self.client = nil

@@ -35,6 +35,9 @@ final class OfflineGraph {
   private var hasLooseEnds = false
   private let isTidiedByScript: Bool
   private let keepsLatency: Bool
+  private let isBalancing: Bool
+  /// The frame at which the engine is asked next whether threads share the work well.
+  private var nextBalance: Int64 = 8_192
   /// The latencies of the output buses as they were found last.
   private var lastLatencies: [Int]
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>>
@@ -61,9 +64,11 @@ final class OfflineGraph {
     if channels.outputs.isEmpty { throw OfflineError(.badData, "the preset has no outputs: there is nothing to write") }
     silence = SampleBlock(channelCount: 1, capacity: job.blockFrames)
     unheard = SampleBlock(channelCount: 1, capacity: job.blockFrames)
+    isBalancing = job.threads != .one
     do throws(EngineError) {
       let host = host
       try engine.wait { engine throws(EngineError) in
+        engine.setThreads(job.threads)
         try engine.perform(.load(graph))
         engine.start(host, name: "render")
       }
@@ -142,7 +147,14 @@ final class OfflineGraph {
       cycle(limit)
       done += limit
       position += Int64(limit)
+      if isBalancing && position >= nextBalance { balance() }
     }
+  }
+
+  /// Has the engine share the work anew where nodes take another time than it thought. What is heard does not depend on that.
+  private func balance() {
+    nextBalance = position + 65_536
+    engine.wait { engine in if engine.rebalance() { engine.flush() } }
   }
 
   /// Does what has to be done before the next frame; returns how many frames can be rendered then, at most `count`.

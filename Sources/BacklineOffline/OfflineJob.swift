@@ -11,6 +11,9 @@ public struct OfflineJob: Sendable {
   public var tail = TailPolicy.none
   /// The frames rendered at once, 1 to 8192: of no influence on the result (R1).
   public var blockFrames = 4096
+  /// The threads that render beside those that read and write: of no influence on the result (R1). More than one are used where
+  /// that is faster.
+  public var threads = RenderThreads.one
   public var catalog = UnitCatalog.standard
   /// Seconds over which edits and parameter changes of a script are ramped (R4).
   public var rampTime = 0.01

@@ -141,6 +141,31 @@ struct CommandLineOSCTests {
     }
   }
 
+  @Test("with --nodes the loads of all nodes follow, the most demanding first, fetched page by page")
+  func nodeLoads() throws {
+    for (option, expected) in [
+      ("--nodes", "state  running\nreverb   12.0% │██▍"),
+      ("--json", "{\"state\":\"running\",\"nodeLoads\":{\"reverb\":{\"mean\":12,\"largest\":20},\"n0\":{"),
+    ] {
+      let rack = try FakeRack(wire, commands: 3) { id, address, values in
+        if address == "/status" {
+          return [OSCMessage("/reply/id", [id, .string(address), .string("state"), .string("running")])]
+        }
+        // A full page of small nodes first, then the large one.
+        let page: [OSCArgument] =
+          values.first == .int32(0)
+          ? (0..<256).flatMap { [OSCArgument.string("n\($0)"), .float(1), .float(2)] }
+          : [.string("reverb"), .float(12), .float(20)]
+        return [OSCMessage("/reply/id", [id, .string(address)] + page)]
+      }
+      let words = ["status", "--nodes", "--port", String(rack.port)] + (option == "--json" ? [option] : [])
+      let result = CommandOutcome(words, commands: [StatusCommand.command(wire: wire)])
+      #expect(result.output.hasPrefix(expected), "\(result.output.prefix(200))")
+      #expect(result.output.split(separator: "\n").count == (option == "--json" ? 1 : 258))
+      _ = rack.finish()
+    }
+  }
+
   @Test("an answer that is no list of names and values is bad data")
   func oddStatus() {
     #expect(throws: CommandError.self) { try StatusReport([.string("state")]) }

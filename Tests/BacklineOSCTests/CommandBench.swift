@@ -19,15 +19,23 @@ final class CommandBench: @unchecked Sendable {
   /// Frames rendered, and what came out on the left.
   private(set) var output: [Float] = []
 
-  init(isRunning: Bool = false, catalog: UnitCatalog = .standard, period: Int = 64) throws {
+  /// With `isOffline` the engine does nothing by the clock.
+  init(
+    isRunning: Bool = false, catalog: UnitCatalog = .standard, period: Int = 64, threads: RenderThreads = .one,
+    isOffline: Bool = false
+  ) throws {
     engine = try Engine(catalog: catalog)
     let lines = lines
     server = try OSCServer(executor: engine.executor, port: 0) { lines.append($0) }
     router = CommandRouter(engine: engine, server: server, version: "1.2.3")
-    host = isRunning ? .manual(period: period) : nil
+    host = isRunning ? .manual(period: period, isOffline: isOffline) : nil
     onQueue { bench in
       bench.router.start()
-      if let host = bench.host { bench.engine.here { $0.start(host, name: "test") } }
+      guard let host = bench.host else { return }
+      bench.engine.here { engine in
+        engine.setThreads(threads)
+        engine.start(host, name: "test")
+      }
     }
     if let host {
       wait("the host has to start") { host.isStarted }

@@ -4,8 +4,8 @@ import CBackline
 
 extension OfflineHost {
   /// The name for one that a test drives in a sound card's place.
-  public static func manual(sampleRate: Int = 48_000, period: Int = 64) -> OfflineHost {
-    OfflineHost(sampleRate: sampleRate, period: period, fades: true)
+  public static func manual(sampleRate: Int = 48_000, period: Int = 64, isOffline: Bool = false) -> OfflineHost {
+    OfflineHost(sampleRate: sampleRate, period: period, fades: true, isOffline: isOffline)
   }
 
   /// Renders one cycle; a channel an entry, all of one length.
@@ -41,13 +41,14 @@ public final class EngineHarness: @unchecked Sendable {
   /// Frames rendered so far.
   public private(set) var frame = 0
 
-  /// A running engine. Its outputs have faded in.
+  /// A running engine. Its outputs have faded in. With `isOffline` it does nothing by the clock, only what the test asks for.
   public init(
     catalog: UnitCatalog = .standard, ports: PortLayout = .stereo, sampleRate: Int = 48_000, rampTime: Double = 0.01,
-    startFrame: Int64 = 0
+    startFrame: Int64 = 0, threads: RenderThreads = .one, isOffline: Bool = false
   ) async throws {
     engine = try Engine(catalog: catalog, rampTime: rampTime, startFrame: startFrame)
-    host = .manual(sampleRate: sampleRate)
+    await engine.setThreads(threads)
+    host = .manual(sampleRate: sampleRate, isOffline: isOffline)
     if ports != .stereo {
       try await engine.perform([.load(GraphDescription(ports: ports, nodes: [], connections: []))])
     }

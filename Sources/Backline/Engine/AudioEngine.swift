@@ -26,6 +26,7 @@ public final class AudioEngine: Sendable {
   let graph = AudioGraph()
   let ends: Mutex<Ends>
   let life: EngineLife
+  let workgroups = EngineWorkgroup()
   let manual: Mutex<ManualRendering>
   /// Taken by whoever starts or stops, one at a time.
   let transition = Mutex(())
@@ -61,14 +62,18 @@ public final class AudioEngine: Sendable {
     life = EngineLife()
     let life = life
     let graph = graph
+    let workgroups = workgroups
+    let threads = configuration.threads
     let outputs = AudioEngine.portNames("out", configuration.outputChannelCount)
     engine.wait { engine in
+      engine.setThreads(threads.map { .upTo($0) } ?? .automatic)
       try? engine.perform(.setPorts(PortLayout(inputs: [], outputs: [outputs])))
       engine.flush()
       engine.observe { event in
         if case .configurationChanged(cause: "sampleRate", old: _, let rate, epoch: _) = event {
           graph.followRate(Double(rate))
         }
+        if case .stateChanged(let state) = event, state != .running { workgroups.cancel() }
         life.take(event)
       }
     }

@@ -23,17 +23,24 @@ public struct EngineConfiguration: Sendable {
   public var outputChannelCount: Int { didSet { outputChannelCount = min(max(1, outputChannelCount), 32) } }
   /// Seconds over which changes come, so that they do not click: 0 to 1.
   public var rampTime: Double { didSet { rampTime = Self.held(rampTime) } }
+  /// The threads that render at most, 1 to 64; never more than processors that the process may use.
+  ///
+  /// With more than one, parts of a large graph that do not hear each other are rendered at one time where that is faster, to the
+  /// same bits; callbacks of nodes come on any of these threads then, for each node one at a time. With `nil` others help while one
+  /// thread would take more than a third of the time there is.
+  public var threads: Int? { didSet { threads = threads.map { min(max(1, $0), 64) } } }
 
   /// A configuration, with every number held within its range.
   public init(
     name: String = "backline", output: AudioOutput = .jack(), inputChannelCount: Int = 2, outputChannelCount: Int = 2,
-    rampTime: Double = 0.01
+    rampTime: Double = 0.01, threads: Int? = 1
   ) {
     self.name = name
     self.output = output
     self.inputChannelCount = min(max(1, inputChannelCount), 32)
     self.outputChannelCount = min(max(1, outputChannelCount), 32)
     self.rampTime = Self.held(rampTime)
+    self.threads = threads.map { min(max(1, $0), 64) }
   }
 
   private static func held(_ rampTime: Double) -> Double { rampTime.isFinite ? min(max(0, rampTime), 1) : 0.01 }

@@ -71,6 +71,7 @@ struct Bench {
     case .w1b: try measureRendering(.w1b, &report)
     case .w1c: try measureRendering(.w1c, &report)
     case .w2: try measureNodes(&report)
+    case .w3: try measureChains(&report)
     case .capacity: try measureCapacity(&report)
     case .w4: try measureOSC(&report)
     case .w5: try measureEdits(&report)

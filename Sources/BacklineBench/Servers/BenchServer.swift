@@ -30,6 +30,8 @@ protocol BenchServer: AnyObject {
 
   /// Makes the source and the mixer.
   func build(_ topology: Topology) throws
+  /// Makes `chains` sources, each with `length` nodes in series behind it, and the sum of all. Nothing else has been made.
+  func buildChains(_ chains: Int, length: Int) throws
   /// Adds the nodes from one number up to another.
   func grow(_ topology: Topology, from: Int, to: Int) throws
   /// Sets the frequency of one node.

@@ -12,18 +12,19 @@ final class Rack: BenchServer {
   var lastSync: Int32 = 0
   let answersEdits = true
 
-  init(_ program: String, _ jack: JACKServer, isStream: Bool) throws {
-    child = try Self.start(program)
+  init(_ program: String, _ jack: JACKServer, isStream: Bool, threads: Int = 1) throws {
+    child = try Self.start(program, threads: threads)
     let questions = try OSCSocket(port: Self.port, isStream: false)
     try Self.awaitRunning(child, questions)
     socket = isStream ? try OSCSocket(port: Self.port, isStream: true) : questions
   }
 
   /// Only starts it.
-  static func start(_ program: String) throws(BenchError) -> Child {
+  static func start(_ program: String, threads: Int = 1) throws(BenchError) -> Child {
     try Child(
       [
         program, "run", "--name", clientName, "--server", JACKServer.name, "--host", "jack", "--osc-port", "\(port)",
+        "--threads", "\(threads)",
       ], log: "/tmp/\(JACKServer.name)-rack.log")
   }
 
@@ -82,6 +83,24 @@ final class Rack: BenchServer {
       last = "n\(node)"
     }
     if topology == .series { messages.append(connect(last, "mix:0")) }
+    try bundled(messages)
+  }
+
+  func buildChains(_ chains: Int, length: Int) throws {
+    var messages = [
+      OSCMessage("/graph/add", .string("mixer"), .string("mix")), connect("mix", "output"),
+    ]
+    for chain in 0..<chains {
+      var last = "s\(chain)"
+      messages.append(OSCMessage("/graph/add", .string("noise"), .string(last), .string("gain"), .float(-26)))
+      for index in 0..<length {
+        let node = "c\(chain)n\(index)"
+        messages.append(addition(node, NodeLaw.frequency(index, .series), NodeLaw.gain(index)))
+        messages.append(connect(last, node))
+        last = node
+      }
+      messages.append(connect(last, "mix:\(chain)"))
+    }
     try bundled(messages)
   }
 

@@ -91,6 +91,24 @@ final class Scsynth: BenchServer {
       })
   }
 
+  func buildChains(_ chains: Int, length: Int) throws {
+    var messages: [OSCMessage] = []
+    for chain in 0..<chains {
+      let bus = Float(16 + 2 * chain)
+      messages.append(synth("source", 1_500 + Int32(chain), Self.tail, of: Self.group, [("bus", bus)]))
+      for index in 0..<length {
+        messages.append(
+          synth(
+            "series", Self.firstNode + Int32(chain * length + index), Self.tail, of: Self.group,
+            [("bus", bus), ("freq", NodeLaw.frequency(index, .series)), ("rq", 1), ("db", NodeLaw.gain(index))]))
+      }
+    }
+    for chain in 0..<chains {
+      messages.append(synth("mix", 1_700 + Int32(chain), Self.tail, of: Self.group, [("in", Float(16 + 2 * chain))]))
+    }
+    try bundled(messages)
+  }
+
   /// Where a node goes in a group.
   private static let head: Int32 = 0
   private static let tail: Int32 = 1

@@ -2,7 +2,7 @@ import BacklineOSC
 import BacklinePresets
 import Glibc
 
-/// `backline status [--port PORT] [--json] [--watch]`.
+/// `backline status [--port PORT] [--json] [--watch] [--nodes]`.
 enum StatusCommand {
   /// Between two looks in nanoseconds.
   static let interval = 250_000_000
@@ -11,16 +11,18 @@ enum StatusCommand {
     ProgramCommand(.status) { arguments, context throws(CommandError) in
       let client = try OSCClient(port: arguments.integer(.port) ?? OSCClient.defaultPort, wire: wire)
       let isJSON = arguments.contains(.json)
+      let hasNodes = arguments.contains(.nodes)
       if !arguments.contains(.watch) {
-        try show(try fetch(client), isJSON, context)
+        try show(try fetch(client), hasNodes ? try fetchLoads(client) : nil, isJSON, context)
         return .done
       }
       var shown = 0
       while true {
         let status = try fetch(client)
+        let loads = hasNodes ? try fetchLoads(client) : nil
         if !isJSON && context.terminal.isTerminal { try context.write(Terminal.redraw(over: shown)) }
-        try show(status, isJSON, context)
-        shown = status.entries.count
+        try show(status, loads, isJSON, context)
+        shown = status.entries.count + (loads?.rows.count ?? 0)
         var rest = timespec(tv_sec: 0, tv_nsec: interval)
         nanosleep(&rest, nil)
       }
@@ -31,11 +33,25 @@ enum StatusCommand {
     try StatusReport(client.request(OSCMessage("/status")).last?.arguments ?? [])
   }
 
-  private static func show(_ status: StatusReport, _ isJSON: Bool, _ context: CommandContext) throws(CommandError) {
+  /// The loads of all nodes, asked for in pages that fit into a packet.
+  private static func fetchLoads(_ client: OSCClient) throws(CommandError) -> NodeLoadTable {
+    let size: Int32 = 256
+    var values: [OSCArgument] = []
+    while true {
+      let first = Int32(values.count / 3)
+      let page = try client.request(OSCMessage("/graph/load", [.int32(first), .int32(size)])).last?.arguments ?? []
+      values += page
+      if page.count < 3 * Int(size) { return try NodeLoadTable(values) }
+    }
+  }
+
+  private static func show(
+    _ status: StatusReport, _ loads: NodeLoadTable?, _ isJSON: Bool, _ context: CommandContext
+  ) throws(CommandError) {
     if isJSON {
-      try context.write(json: status.json)
+      try context.write(json: .object(status.members + (loads.map { [.init("nodeLoads", $0.json)] } ?? [])))
     } else {
-      try context.write(status.text(context.terminal))
+      try context.write(status.text(context.terminal) + (loads?.text(context.terminal) ?? ""))
     }
   }
 }
@@ -60,7 +76,7 @@ struct StatusReport: Equatable {
     self.entries = entries
   }
 
-  var json: JSONOutput { .object(entries.map { .init($0.name, OSCArgumentText.json($0.value)) }) }
+  var members: [JSONOutput.Member] { entries.map { .init($0.name, OSCArgumentText.json($0.value)) } }
 
   /// One line a name, with a bar for loads, which come in percent.
   func text(_ terminal: Terminal) -> String {

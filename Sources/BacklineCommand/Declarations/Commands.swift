@@ -83,7 +83,7 @@ extension CommandDeclaration {
       """)
 
   static let status = CommandDeclaration(
-    "status", "Shows how a running rack is doing.", options: [.port, .json, .watch],
+    "status", "Shows how a running rack is doing.", options: [.port, .json, .watch, .nodes],
     discussion: "With --json and --watch there is one object a line.")
 
   static let meters = CommandDeclaration(

@@ -23,7 +23,9 @@ extension OptionDeclaration {
     "Whether to connect to the sound card's ports at the start (auto, the default).")
   static let threads = OptionDeclaration(
     "--threads", ValueDeclaration("N", .integer(1...64, or: "auto"), offers: ["1", "2", "4"]),
-    "How many threads render; auto (the default) chooses by the processor.")
+    "How many threads render at most, never more than processors that may be used. With auto (the default) a live rack has others "
+      + "help its first thread while that would take more than a third of the time there is; offline they always help where it is "
+      + "faster.")
   static let root = OptionDeclaration(
     "--root", ValueDeclaration("DIR", .folder),
     "The folder that paths in commands over the network are confined to; the present one unless told otherwise.")
@@ -33,6 +35,8 @@ extension OptionDeclaration {
   static let port = OptionDeclaration(
     "--port", ValueDeclaration("PORT", .integer(1...65_535)),
     "The port that the running rack listens on; 9950 unless told otherwise.")
+  static let nodes = OptionDeclaration(
+    "--nodes", nil, "Shows what each node takes of the time there is, too: on average and at most.")
   static let watch = OptionDeclaration(
     "--watch", nil, "Shows the status again four times a second until interrupted.")
   static let format = OptionDeclaration(

@@ -23,6 +23,8 @@ struct RenderOptions: Sendable {
   var replay: String?
   var loudness: Double?
   var jobs: Int?
+  /// The threads of each rendering; `nil` chooses.
+  var threads: Int?
   var overwrites: Bool
   var json: Bool
   var quiet: Bool
@@ -56,9 +58,7 @@ struct RenderOptions: Sendable {
     overwrites = arguments.contains(.overwrite)
     json = arguments.contains(.json)
     quiet = arguments.contains(.quiet)
-    if let threads = arguments.integer(.threads), threads > 1 {
-      throw .usage("--threads \(threads): this version renders on one thread, so that 1 and auto are all there is")
-    }
+    threads = arguments.integer(.threads)
     if preset == nil && !settings.isEmpty { throw .usage("--set changes a preset: name one with --preset") }
     replay = arguments[.replay]
     if replay != nil {
@@ -85,6 +85,12 @@ struct RenderOptions: Sendable {
       return
     }
     if !isBatch { try checkPair(try outputContainer(for: output)) }
+  }
+
+  /// The threads of each rendering: in a batch, renderings side by side have the processors already.
+  var renderThreads: RenderThreads {
+    if let threads { return .upTo(threads) }
+    return isBatch && jobs != 1 ? .one : .fastest
   }
 
   var isToStandardOutput: Bool { output == "-" }

@@ -36,6 +36,7 @@ struct RenderTask: Sendable {
     if let replay = options.replay {
       var job = try CaptureReplay.job(CaptureFolder(replay), destination: destination(.float32, SoundFileMetadata()))
       job.blockFrames = options.maxFrames
+      job.threads = options.renderThreads
       return job
     }
     let source: any OfflineSource
@@ -67,6 +68,7 @@ struct RenderTask: Sendable {
     var job = OfflineJob(source: source, destination: destination, graph: graph)
     job.tail = options.tail
     job.blockFrames = options.maxFrames
+    job.threads = options.renderThreads
     let failure = MediaFailure()
     let media = MediaService.synchronous { _, error in failure.note(error) }
     job.media = media

@@ -101,7 +101,10 @@ final class Rack: @unchecked Sendable {
     do throws(EngineError) {
       let host: any AudioHost = triesJACK ? try makeJACKHost() : try TimerHost()
       let tapped: any AudioHost = capture?.tapped(host) ?? host
-      engine.here { engine in engine.start(tapped, name: options.name) }
+      engine.here { engine in
+        engine.setThreads(options.threads)
+        engine.start(tapped, name: options.name)
+      }
     } catch {
       throw CommandError(.unavailable, error.message)
     }

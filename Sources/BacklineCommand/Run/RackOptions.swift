@@ -15,6 +15,7 @@ struct RackOptions: Sendable {
   var connects = true
   var exactName = false
   var json = false
+  var threads = RenderThreads.automatic
   var roots: FileRoots
   /// The folder of a capture.
   var capture: String?
@@ -35,9 +36,7 @@ struct RackOptions: Sendable {
     json = arguments.contains(.json)
     capture = arguments[.capture]
     recording = RecordOptions.settings(arguments)
-    if let threads = arguments.integer(.threads), threads > 1 {
-      throw .usage("--threads \(threads): this version renders on one thread, so that 1 and auto are all there is")
-    }
+    threads = arguments.integer(.threads).map { .upTo($0) } ?? .automatic
     do throws(EngineError) {
       roots = try FileRoots([arguments[.root] ?? "."])
     } catch {

@@ -52,6 +52,8 @@ public final class TappedHost: AudioHost, @unchecked Sendable {
   public var lateCounts: (own: Int, server: Int) { host.lateCounts }
   public var load: (mean: Float, largest: Float) { host.load }
   public var isRealtime: Bool { host.isRealtime }
+  public var hasDeadline: Bool { host.hasDeadline }
+  public func employ(_ workers: WorkerThreads) { host.employ(workers) }
   public var outsideLatencies: (input: Int, output: Int) { host.outsideLatencies }
   public var isOffline: Bool { host.isOffline }
   public var fades: Bool { host.fades }

@@ -52,6 +52,8 @@ struct PlainList<Element: BitwiseCopyable>: ~Copyable {
     return memory[count]
   }
 
+  mutating func removeAll() { count = 0 }
+
   @inline(never)
   private mutating func grow() {
     let larger = UnsafeMutablePointer<Element>.allocate(capacity: 2 * capacity)

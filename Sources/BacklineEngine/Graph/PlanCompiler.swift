@@ -1,4 +1,5 @@
 import BacklineGraph
+import BacklineRealtime
 
 /// Turns the topology into a flat plan: steps in an order in which every source comes before its readers, with buffers
 /// assigned by lifetime. The cost is linear in nodes and connections.
@@ -51,16 +52,19 @@ struct PlanCompiler: ~Copyable {
     pending = PlainList(capacity: 64)
   }
 
-  /// A compiled plan, and which JACK input buses reach which JACK output bus.
+  /// A compiled plan, shared as `parallel` says where that pays, and which JACK input buses reach which JACK output bus.
   static func compile(
-    _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction], records: [RecordStep] = []
+    _ topology: Topology, serial: Int32, applyFrame: Int64, actions: [AdoptionAction], records: [RecordStep] = [],
+    parallel: ParallelSettings? = nil
   ) -> (plan: UnsafeMutablePointer<RenderPlan>, outputReach: [UInt64]) {
     topology.nodes.contiguous().withUnsafeBufferPointer { nodes in
       topology.edges.contiguous().withUnsafeBufferPointer { edges in
         var compiler = PlanCompiler(topology, nodes, edges, records)
         compiler.emitAll()
         let plan = UnsafeMutablePointer<RenderPlan>.allocate(capacity: 1)
-        plan.initialize(to: compiler.assignBuffers(serial: serial, applyFrame: applyFrame, actions: actions))
+        plan.initialize(
+          to: compiler.sharedPlan(parallel, serial: serial, applyFrame: applyFrame, actions: actions)
+            ?? compiler.assignBuffers(serial: serial, applyFrame: applyFrame, actions: actions))
         return (plan, compiler.outputReach)
       }
     }
@@ -322,12 +326,40 @@ struct PlanCompiler: ~Copyable {
 
   // MARK: Buffers
 
+  private func firstChannels() -> PlainList<Int32> {
+    var first = PlainList<Int32>(repeating: 0, count: busChannelCount.count + 1)
+    for bus in 0..<busChannelCount.count { first[bus + 1] = first[bus] + busChannelCount[bus] }
+    return first
+  }
+
+  /// A plan that several threads may run; `nil` where that would not pay.
+  private func sharedPlan(
+    _ settings: ParallelSettings?, serial: Int32, applyFrame: Int64, actions: [AdoptionAction]
+  ) -> RenderPlan? {
+    guard var settings, settings.threadCount > 1 else { return nil }
+    if !feedbackEdges.isEmpty { settings.sliceFrames = min(settings.sliceFrames, Int(Quantum.frames)) }
+    guard
+      let partition = TaskPartition.make(
+        steps.elements, inputTable: inputTable.elements, busCount: busChannelCount.count, settings)
+    else { return nil }
+    let ordered = partition.order(steps.elements), starts = partition.starts(steps.elements), heirs = partition.heirs
+    let firstChannel = firstChannels()
+    let buffers = TaskBuffers(
+      ordered.elements, inputTable: inputTable.elements, firstChannel: firstChannel.elements, starts: starts.elements,
+      heirs: heirs.elements)
+    return RenderPlan(
+      serial: serial, applyFrame: applyFrame, hasLoops: !feedbackEdges.isEmpty, steps: ordered.elements,
+      firstChannels: firstChannel.elements, isBusConnected: isBusConnected.elements,
+      channelBuffers: buffers.buffers.elements, bufferCount: Int(buffers.bufferCount),
+      inputTable: inputTable.elements, actions: actions, mostInputs: mostInputs,
+      tasks: partition.tasks(starts.elements), threadCount: settings.threadCount)
+  }
+
   /// Gives every bus its buffers from its first step to its last, and takes the most lately freed ones again first, while
   /// they are in the cache.
   private func assignBuffers(serial: Int32, applyFrame: Int64, actions: [AdoptionAction]) -> RenderPlan {
     let busCount = busChannelCount.count
-    var firstChannel = PlainList<Int32>(repeating: 0, count: busCount + 1)
-    for bus in 0..<busCount { firstChannel[bus + 1] = firstChannel[bus] + busChannelCount[bus] }
+    let firstChannel = firstChannels()
     // Buses begin in the order of their numbers; where they end is sorted by counting.
     var endStart = PlainList<Int32>(repeating: 0, count: steps.count + 2)
     for bus in 0..<busCount { endStart[busLastStep[bus] + 1] += 1 }

@@ -101,6 +101,11 @@ extension CommandRouter {
         engine.nodes.map { [.string($0.name), .string($0.description.kind)] }
       }
     }
+    on("/graph/load") { [self] request, _ throws(EngineError) in
+      try page(request) { engine in
+        engine.nodeLoads.map { [.string($0.name), .float(100 * $0.mean), .float(100 * $0.largest)] }
+      }
+    }
     on("/graph/connections") { [self] request, _ throws(EngineError) in
       try page(request) { engine in
         engine.connections.map { [.string("\($0.from)"), .string("\($0.to)")] }

@@ -18,6 +18,7 @@ extension CommandRouter {
       try request.expect(0...0, "nothing")
       return .change([.reset(name)], reply: [], feedback: [])
     }
+    if form == nil && last == "load" { return try load(request, name) }
     guard let index = unit.parameterIndex(named: last), let parameter = unit.parameter(at: index) else {
       let near = unit.nearestParameterName(last).map { ": did you mean '\($0)'?" } ?? ""
       throw EngineError(.unknownParameter, "'\(name)' (\(unit.kind)) has no parameter '\(last)'" + near)
@@ -36,6 +37,15 @@ extension CommandRouter {
     let feedback = CommandAction.Feedback(
       address: request.address, value: .int32(isBypassed ? 1 : 0), changedOnTheWay: false)
     return .change([.bypass(name, isBypassed)], reply: nil, feedback: [feedback])
+  }
+
+  /// What a node takes of the time there is, in percent: on average and at most.
+  private func load(_ request: OSCRequest, _ name: String) throws(EngineError) -> CommandAction {
+    try request.expect(0...0, "nothing: it is measured")
+    return .answer { [engine] () throws(EngineError) in
+      let load = try engine.hereThrowing { engine throws(EngineError) in try engine.load(of: name) }
+      return [.float(100 * load.mean), .float(100 * load.largest)]
+    }
   }
 
   private func parameterAction(

@@ -149,6 +149,7 @@ extension CommandRouter {
       let late = engine.host?.lateCounts ?? (own: 0, server: 0)
       let load = engine.host?.load ?? (mean: 0, largest: 0)
       let isUp = engine.state == .running
+      let threads = engine.threadStatus
       return [
         ("state", .string(engine.state.name)), ("host", .string(engine.host?.kind ?? "none")),
         ("name", .string(engine.hostName)), ("rate", .int32(isUp ? Int32(engine.sampleRate) : 0)),
@@ -161,12 +162,18 @@ extension CommandRouter {
         ("nonFinite", .int32(Int32(clamping: counts.nonFinite))), ("recordLostFrames", .int32(0)),
         ("diskUnderruns", .int32(Int32(clamping: engine.diskUnderruns))),
         ("nodes", .int32(Int32(engine.nodeCount))), ("connections", .int32(Int32(engine.connectionCount))),
-        ("frame", .int64(engine.currentFrame)), ("threads", .int32(1)),
+        ("frame", .int64(engine.currentFrame)), ("threads", .int32(Int32(threads.count))),
         ("realtime", .int32(engine.host?.isRealtime == true ? 1 : 0)),
         ("cause", .string(engine.state.cause)), ("collapsedEvents", .int32(Int32(clamping: engine.collapsedEvents))),
         ("ignoredAnswers", .int32(Int32(clamping: ignoredAnswers))),
         ("kernelDrops", .int32(Int32(clamping: statistics.kernelDrops))),
         ("tcpClients", .int32(Int32(server.clientCount))),
+        ("unfitThreads", .int32(Int32(threads.unfit))), ("sharing", .int32(threads.isSharing ? 1 : 0)),
+        ("workerStalls", .int32(Int32(clamping: threads.stalls))),
+        (
+          "threadLoads",
+          .string(threads.loads.map { NumberText.fixed(Double(100 * $0), decimals: 1) }.joined(separator: " "))
+        ),
         ("nonFiniteNodes", .string(engine.nonFiniteCounts.map { "\($0.node):\($0.count)" }.joined(separator: " "))),
       ]
     }

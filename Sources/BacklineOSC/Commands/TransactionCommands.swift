@@ -98,8 +98,8 @@ extension CommandRouter {
   }
 
   private static let immediate: Set<String> = [
-    "/graph/begin", "/graph/commit", "/graph/rollback", "/graph/list", "/graph/connections", "/graph/undo",
-    "/graph/redo",
+    "/graph/begin", "/graph/commit", "/graph/rollback", "/graph/list", "/graph/load", "/graph/connections",
+    "/graph/undo", "/graph/redo",
   ]
 
   private func commit(_ request: OSCRequest) -> Result<[OSCArgument], EngineError> {

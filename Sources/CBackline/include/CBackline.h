@@ -166,6 +166,32 @@ void backline_pause(void);
 /// Gives this thread SCHED_FIFO at `priority`; false when the system refuses.
 bool backline_set_realtime_priority(int32_t priority);
 
+// MARK: Threads that render together
+
+/// What a parked thread has seen of the word that it parks on: a later change keeps it from parking.
+REALTIME_SAFE static inline uint32_t backline_park_ticket(const uint32_t *_Nonnull word) {
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+/// Waits until the word is no longer `ticket` or the thread is woken; may return for no reason. Not for a host's render thread.
+void backline_park(uint32_t *_Nonnull word, uint32_t ticket);
+/// Wakes up to `count` threads that are parked on the word. Never blocks: with `backline_wake`, all that a render thread asks of
+/// the system.
+REALTIME_SAFE void backline_unpark(uint32_t *_Nonnull word, int32_t count);
+/// Tells the processor that this thread spins.
+REALTIME_SAFE static inline void backline_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+/// Lets other threads have the processor. Only where no deadline runs: a thread with real-time scheduling never calls it.
+REALTIME_SAFE void backline_yield(void);
+/// True when this thread has real-time scheduling.
+bool backline_is_realtime(void);
+/// The processors that this process may use.
+int32_t backline_usable_processors(void);
+
 // MARK: Waiting
 
 /// An epoll descriptor, or -1.
