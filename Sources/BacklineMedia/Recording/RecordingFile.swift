@@ -33,19 +33,7 @@ final class RecordingFile: @unchecked Sendable {
       throw .cannotCreate(path: path, reason: "its name is longer than the 255 bytes that a file's name may have")
     }
     workingPath = UnfinishedRecording.workingPath(path)
-    descriptor = open(workingPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-    if descriptor < 0 {
-      let code = errno
-      if code == EEXIST {
-        throw .cannotCreate(
-          path: path,
-          reason:
-            "\(workingPath) is there, a recording that runs or was not finished: 'backline recover' brings it back")
-      }
-      if code == ENOSPC || code == EDQUOT { throw .failed(path: path, code: code) }
-      throw .cannotCreate(path: path, reason: String(cString: strerror(code)))
-    }
-    flock(descriptor, LOCK_EX | LOCK_NB)
+    descriptor = try UnfinishedRecording.create(workingPath, for: path)
     var metadata = SoundFileMetadata()
     if let title { metadata.setTitle(title) }
     do throws(SoundFileWriteError) {
