@@ -47,7 +47,7 @@
   F(av_packet_rescale_ts)                                                                                              \
   F(av_new_packet)
 #define UTIL_FUNCTIONS(F)                                                                                              \
-  F(av_realloc_array)                                                                                                  \
+  F(av_calloc)                                                                                                         \
   F(av_mallocz)                                                                                                        \
   F(av_free)                                                                                                           \
   F(av_frame_alloc)                                                                                                    \

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define MOVIE_ERROR_BYTES 256
+#define MOVIE_DROPPED_BYTES 4096
 
 typedef enum movie_kind { movie_video = 0, movie_audio = 1, movie_subtitle = 2, movie_data = 3 } movie_kind;
 
@@ -53,10 +54,12 @@ bool movie_encoder_finish(movie_encoder *_Nonnull encoder, char *_Nonnull error)
 void movie_encoder_free(movie_encoder *_Nonnull encoder);
 
 /// Writes a movie of the format `format` to `path`: the tracks of `source`, in their order, those of `tracks` replaced by the
-/// sound of the files `sounds`; all packets as they are. `is_cancelled` is asked now and then.
+/// sound of the files `sounds`; all packets as they are. `is_cancelled` is asked now and then. `dropped`, of `MOVIE_DROPPED_BYTES`, gets
+/// the names of what the format does not hold, a line each.
 bool movie_merge(const char *_Nonnull source, const char *_Nonnull path, const char *_Nonnull format,
                  const int32_t *_Nonnull tracks, const char *_Nonnull const *_Nonnull sounds, int32_t count,
-                 bool (*_Nonnull is_cancelled)(void *_Nullable), void *_Nullable context, char *_Nonnull error);
+                 bool (*_Nonnull is_cancelled)(void *_Nullable), void *_Nullable context, char *_Nonnull dropped,
+                 char *_Nonnull error);
 
 // Coded samples, as they are.
 
