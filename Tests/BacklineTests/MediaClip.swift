@@ -17,7 +17,7 @@ final class MediaClip {
 
   @discardableResult
   func tool(_ name: String, _ arguments: [String]) throws -> String {
-    let ended = try ProcessRunner.run("/usr/bin/\(name)", ["-loglevel", "error"] + arguments, limit: 60)
+    let ended = try ProcessRunner.run("/usr/bin/\(name)", ["-loglevel", "error"] + arguments, limit: 240)
     try #require(ended.status == 0, "\(name): \(ended.errors)")
     return ended.output
   }
@@ -76,7 +76,10 @@ final class MediaClip {
   func checkDecoding(_ name: String) throws {
     let ended = try ProcessRunner.run(
       "/usr/bin/ffmpeg",
-      ["-v", "error", "-xerror", "-i", file(name), "-map", "0:v?", "-map", "0:a?", "-f", "null", "-"])
+      [
+        "-v", "error", "-xerror", "-i", file(name), "-map", "0:v?", "-map", "0:a?", "-vsync", "passthrough",
+        "-enc_time_base", "-1", "-f", "null", "-",
+      ], limit: 240)
     #expect(ended.status == 0 && ended.errors == "", "\(name): \(ended.errors)")
   }
 }

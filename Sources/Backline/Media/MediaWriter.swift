@@ -212,6 +212,9 @@ public final class MediaWriter: Sendable {
     }
   }
 
+  /// Holds the writing thread up for as long as `body` takes, as a disk does that is stuck; for tests.
+  func holdUp(_ body: @escaping @Sendable () -> Void) { thread.run(body) }
+
   private var cancellation: MediaError { MediaError(.cancelled, "\(path): writing was cancelled") }
 
   /// On the writing thread: an error ends the writer.

@@ -90,8 +90,16 @@ public struct UnfinishedRecording: Sendable, Equatable {
     } else {
       try RecordingRepair.repair(descriptor, path: path)
     }
-    if fsync(descriptor) != 0 { throw .failed(path: path, code: errno) }
     var recovered = isMovie ? try MovieRepair.describe(path) : try describe()
+    let markers = isMovie ? [] : MarkerJournal.read(path, frames: recovered.frames)
+    if !markers.isEmpty { CueChunk.restore(markers, to: descriptor) }
+    if fsync(descriptor) != 0 { throw .failed(path: path, code: errno) }
+    if !isMovie, let container = SoundContainer(ofFileNamed: finalPath), RecordingPlan.containers.contains(container),
+      !RecordingPlan.plainContainers.contains(container)
+    {
+      recovered.path = try RecordingConversion.convert(path, to: finalPath, container: container, sampleFormat: nil)
+      return recovered
+    }
     var number = 1
     var target = finalPath
     while backline_rename_new(path, target) != 0 {
@@ -99,6 +107,7 @@ public struct UnfinishedRecording: Sendable, Equatable {
       number += 1
       target = Self.numbered(finalPath, number)
     }
+    if !markers.isEmpty { MarkerJournal.remove(path) }
     recovered.path = target
     return recovered
   }
