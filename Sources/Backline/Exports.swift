@@ -11,6 +11,14 @@
 @_exported import enum BacklineJACK.JACKConnectPolicy
 @_exported import struct BacklineJACK.JACKConnection
 @_exported import struct BacklineJACK.JACKOptions
+// What a recording is to be, and what became of it.
+@_exported import enum BacklineMedia.RecordingEnd
+@_exported import enum BacklineMedia.RecordingEvent
+@_exported import struct BacklineMedia.RecordingGap
+@_exported import struct BacklineMedia.RecordingReport
+@_exported import struct BacklineMedia.RecordingSettings
 // What sound files are.
 @_exported import enum BacklineMedia.SampleFormat
 @_exported import enum BacklineMedia.SoundContainer
+@_exported import struct CBackline.HostCycle
+@_exported import typealias CBackline.HostRender

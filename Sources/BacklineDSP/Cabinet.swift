@@ -31,7 +31,6 @@ public struct Cabinet: ProcessingUnit, ~Copyable {
   private static var modelCount: Int { @_noLocks get { 5 } }
   private static var microphoneCount: Int { @_noLocks get { 3 } }
 
-  private let sampleRate: Double
   /// One for each model and microphone.
   private let engines: UnsafeMutablePointer<ConvolutionEngine>
   private let wet: UnsafeMutablePointer<Float>
@@ -44,8 +43,7 @@ public struct Cabinet: ProcessingUnit, ~Copyable {
   private var mix = Ramp(1)
 
   public init(_ format: UnitFormat) {
-    sampleRate = format.sampleRate
-    let responses = CabinetModel.responses(sampleRate: sampleRate)
+    let responses = CabinetModel.responses(sampleRate: format.sampleRate)
     engines = .allocate(capacity: responses.count)
     for (index, response) in responses.enumerated() {
       (engines + index).initialize(to: ConvolutionEngine([response]))

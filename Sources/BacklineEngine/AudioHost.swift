@@ -99,6 +99,9 @@ public protocol AudioHost: AnyObject, Sendable {
   var isRealtime: Bool { get }
   /// The frames rendered since the host's creation. Asked for while nothing renders.
   var renderedFrames: Int64 { get }
+  /// Frames that sound takes outside, on the longest ways: to the inputs, and from the outputs to where it is heard. 0 where nothing
+  /// is known.
+  var outsideLatencies: (input: Int, output: Int) { get }
   /// True where sound has to come in and go out without a step, since someone listens; false where every frame counts.
   var fades: Bool { get }
   /// True where time passes only when somebody asks for a cycle: what the engine does by the clock, such as tidying, is left
@@ -108,6 +111,7 @@ public protocol AudioHost: AnyObject, Sendable {
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
+  public var outsideLatencies: (input: Int, output: Int) { (0, 0) }
   public var fades: Bool { true }
   public var isOffline: Bool { false }
 

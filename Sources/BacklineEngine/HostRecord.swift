@@ -1,12 +1,16 @@
 import BacklineRealtime
 import Synchronization
 
-/// What a host's render thread writes and everybody reads: the clock and the meter, for the life of the host.
+/// What a host's threads write and everybody reads: the clock, the meter and the ways outside, for the life of the host.
 ///
 /// A class of its own, so that a thread that had to be left hanging still finds its memory.
 public final class HostRecord: @unchecked Sendable {
   public let clock: UnsafeMutablePointer<FrameClock>
   public let meter: UnsafeMutablePointer<CycleMeter>
+  /// Frames from where sound arises to the inputs, on the longest way; 0 where nothing is known.
+  public let inputLatency = Atomic<Int>(0)
+  /// Frames from the outputs to where sound is heard, on the longest way.
+  public let outputLatency = Atomic<Int>(0)
 
   public init() {
     clock = .allocate(capacity: 1)

@@ -213,6 +213,8 @@ final class JACKCore: @unchecked Sendable {
     isStarted = false
     isClosing = false
     reported = Reported()
+    record.inputLatency.store(0, ordering: .relaxed)
+    record.outputLatency.store(0, ordering: .relaxed)
     isRealtime.store(false, ordering: .relaxed)
   }
 

@@ -59,6 +59,10 @@ public final class JACKHost: AudioHost {
 
   public var load: (mean: Float, largest: Float) { core.record.load }
 
+  public var outsideLatencies: (input: Int, output: Int) {
+    (core.record.inputLatency.load(ordering: .relaxed), core.record.outputLatency.load(ordering: .relaxed))
+  }
+
   public var isRealtime: Bool { core.isRealtime.load(ordering: .relaxed) }
 
   /// The connections that are made or wanted, to be saved.

@@ -39,6 +39,12 @@ extension JACKSession {
     let ports = ports.withLock { $0 }
     let (near, far) = isCapture ? (ports.inputs, ports.outputs) : (ports.outputs, ports.inputs)
     let ranges = near.map { LatencyRange($0, mode) }
+    let longest = Int(ranges.map(\.maximum).max() ?? 0)
+    if isCapture {
+      record.inputLatency.store(longest, ordering: .relaxed)
+    } else {
+      record.outputLatency.store(longest, ordering: .relaxed)
+    }
     for (index, port) in far.enumerated() {
       var range: jack_latency_range_t?
       for path in paths where (isCapture ? path.output : path.input) == index {

@@ -166,6 +166,55 @@ struct GraphTests {
     #expect(player.outputFormat(bus: 0)?.channelCount == 4)
   }
 
+  @Test("a converter stands between formats: rates and channels change there, with formats that tell, and nowhere else")
+  func converter() throws {
+    let rig = try Rig(rampTime: 0)
+    let engine = rig.engine
+    let other = AudioFormat(sampleRate: 44_100, channelCount: 4)
+    let source = SourceNode(format: other) { block in
+      for channel in 0..<4 { block[channel].update(repeating: [0.1, 0.2, 0.3, 0.4][channel]) }
+    }
+    let converter = try ConverterNode(map: [3, nil, 0])
+    let narrow = try ConverterNode(channelCount: 2)
+    let gain = try UnitNode("gain")
+    for node in [source, converter, narrow, gain] as [AudioNode] { try engine.attach(node) }
+    try engine.connect(source, to: converter)
+    #expect(converter.inputFormat(bus: 0) == other)
+    let three = AudioFormat(sampleRate: 48_000, channelCount: 3)
+    #expect(converter.outputFormat(bus: 0) == three)
+    // A unit takes neither three channels nor, behind a converter, another rate than the engine's.
+    do {
+      try engine.connect(converter, to: gain)
+      Issue.record("three channels went into a unit of two")
+    } catch {
+      #expect(error.code == .formatMismatch && error.formats == [three, stereo])
+    }
+    let slow = AudioFormat(sampleRate: 44_100, channelCount: 3)
+    do {
+      try engine.connect(converter, to: narrow, format: slow)
+      Issue.record("a converter gave another rate than the engine's")
+    } catch {
+      #expect(error.code == .formatMismatch && error.formats == [slow, three])
+    }
+    try engine.connect(converter, to: narrow)
+    try engine.connect(narrow, to: gain, format: stereo)
+    try engine.connect(gain, to: engine.outputNode)
+    #expect(gain.inputFormat(bus: 0) == stereo && narrow.inputFormat(bus: 0) == three)
+    try engine.start()
+    _ = try rig.render(512)
+    let out = try rig.render(64)
+    // Left hears half of each of 3 and 0, right the silence between.
+    #expect(abs(out[0][32] - 0.25) < 1e-4 && out[1][32] == 0)
+    #expect(code { _ = try ConverterNode(channelCount: 0) } == .outOfRange)
+    #expect(code { _ = try ConverterNode(map: []) } == .outOfRange)
+    #expect(code { _ = try ConverterNode(map: [-1]) } == .outOfRange)
+    // What the map takes has to come.
+    #expect(code { try engine.connect(gain, to: converter) } == .formatMismatch)
+    let wide = try ConverterNode(channelCount: 5)
+    try engine.attach(wide)
+    #expect(code { try engine.connect(gain, to: wide) } == .formatMismatch)
+  }
+
   @Test("a unit's parameters go by their names, with errors that help")
   func parameters() throws {
     let reverb = try UnitNode("reverb", ["wetDryMix": 35])

@@ -1,4 +1,5 @@
 import Backline
+import BacklineEngine
 import BacklineTestSupport
 import Testing
 
@@ -128,6 +129,34 @@ struct PlayerNodeTests {
     #expect(!player.isPlaying && player.position == 24_000)
     _ = try rig.render(1_000)
     #expect(player.position == 24_000 && log.all.count == 10)
+  }
+
+  @Test("what has been played back has been heard: the way outside that the host tells counts, too")
+  func heard() async throws {
+    let host = LateHost(output: 4_800)
+    let engine = try AudioEngine(EngineConfiguration(output: .host(host), rampTime: 0))
+    let player = PlayerNode()
+    try engine.attach(player)
+    try engine.connect(player, to: engine.mainMixerNode)
+    try engine.start()
+    #expect(engine.outputNode.presentationLatency == 0.1 && engine.inputNode.presentationLatency == 0)
+    let ends = EventLog<PlaybackStage>()
+    for stage in [PlaybackStage.rendered, .playedBack] {
+      try player.schedule(Sounds.buffer(Sounds.ramp(64)), stage: stage) { _ in ends.append(stage) }
+    }
+    try player.prepare()
+    try player.play()
+    let start = host.host.renderedFrames
+    for _ in 0..<4 { _ = host.host.cycle([], frames: 64) }
+    #expect(await Eventually.holds(within: 30) { ends.all == [.rendered] })
+    while host.host.renderedFrames < start + 128 + 4_800 { _ = host.host.cycle([], frames: 64) }
+    try await Task.sleep(for: .milliseconds(30))
+    #expect(ends.all == [.rendered])
+    // A period more, since what has been rendered is ahead of what is heard, and those that the start took.
+    for _ in 0..<4 { _ = host.host.cycle([], frames: 64) }
+    #expect(await Eventually.holds(within: 30) { ends.all == [.rendered, .playedBack] })
+    engine.stop()
+    #expect(engine.outputNode.presentationLatency == 0)
   }
 
   @Test("a start in the future that is cancelled still ends everything, once, with the reason (U-53)")
@@ -304,4 +333,26 @@ struct PlayerNodeTests {
     #expect(players.allSatisfy { $0.underruns == 0 })
     #expect(zip(out, Sounds.ramp(count)).allSatisfy { abs($0 - $1) < 1e-6 })
   }
+}
+
+/// A host that a test drives, behind which sound takes its time.
+private final class LateHost: AudioHost {
+  let host = OfflineHost.manual(period: 64)
+  let outsideLatencies: (input: Int, output: Int)
+
+  init(output: Int) { outsideLatencies = (0, output) }
+
+  var kind: String { host.kind }
+  var lateCounts: (own: Int, server: Int) { host.lateCounts }
+  var isRealtime: Bool { host.isRealtime }
+  var renderedFrames: Int64 { host.renderedFrames }
+
+  func open(
+    _ configuration: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
+    onEvent: @escaping @Sendable (HostEvent) -> Void
+  ) { host.open(configuration, render: render, state: state, onEvent: onEvent) }
+  func start() { host.start() }
+  func close(completion: @escaping @Sendable (Bool) -> Void) { host.close(completion: completion) }
+  func setLatencies(_ latencies: LatencyMap) { host.setLatencies(latencies) }
+  func frame(at nanoseconds: Int64) -> Int64? { host.frame(at: nanoseconds) }
 }

@@ -98,6 +98,10 @@ final class TemporaryFolder {
     return names.sorted()
   }
 
+  func remove(_ name: String) { unlink(file(name)) }
+
+  func removeFolder(_ name: String) { rmdir(file(name)) }
+
   deinit {
     for name in names { unlink(file(name)) }
     rmdir(path)

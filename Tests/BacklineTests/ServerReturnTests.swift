@@ -86,6 +86,56 @@ struct ServerReturnTests {
     }
   }
 
+  @Test(
+    "several engines of one process lose their server and find it again, each with its name, and none holds up a caller"
+  )
+  func severalEngines() async throws {
+    try await JACKServer.with { server in
+      let names = (1...3).map { "\(Self.name)-\($0)" }
+      let engines = try names.map { name in
+        let engine = try AudioEngine(
+          EngineConfiguration(name: name, output: .jack(JACKOptions(server: JACKServer.name, log: { _ in }))))
+        try engine.connect(engine.inputNode, to: engine.mainMixerNode)
+        try engine.start()
+        return engine
+      }
+      for round in 0..<(isLong ? 40 : 4) {
+        if round % 2 == 0 { try await server.kill() } else { try await server.stop() }
+        for engine in engines { #expect(await engine.hasLeft, "round \(round): \(engine.state)") }
+        try await server.start(sampleRate: 48_000, period: 256)
+        for (name, engine) in zip(names, engines) {
+          #expect(await Eventually.holds(within: 20) { engine.isRunning }, "round \(round): \(engine.state)")
+          let isConnected = await Eventually.holds {
+            Self.connections.filter { $0.key.hasPrefix("out") }.allSatisfy {
+              JACKServer.ports?["\(name):\($0)"] == [$1]
+            }
+          }
+          #expect(isConnected, "round \(round): \(JACKServer.ports ?? [:])")
+        }
+      }
+      for engine in engines { engine.stop() }
+    }
+  }
+
+  @Test("the ends tell how long sound takes outside, as the server knows it")
+  func outsideLatencies() async throws {
+    // PipeWire tells none of its silent card.
+    if JACKServer.isPipeWire { return }
+    try await JACKServer.with(period: 512) { _ in
+      let engine = try makeEngine()
+      try engine.connect(engine.inputNode, to: engine.outputNode)
+      try engine.start()
+      #expect(
+        await Eventually.holds {
+          // A server that does not wait for its clients is two periods ahead of its card, which is one behind.
+          engine.outputNode.presentationLatency == 1_024.0 / 48_000
+            && engine.inputNode.presentationLatency == 512.0 / 48_000
+        }, "\(engine.inputNode.presentationLatency), \(engine.outputNode.presentationLatency)")
+      engine.stop()
+      #expect(engine.outputNode.presentationLatency == 0)
+    }
+  }
+
   @Test("sound is right within two periods of a change of the period")
   func periodChanges() async throws {
     try await JACKServer.with(period: 1_024) { server in

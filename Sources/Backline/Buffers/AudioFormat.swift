@@ -5,6 +5,7 @@
 public struct AudioFormat: Sendable, Hashable, CustomStringConvertible {
   /// The kinds of sample. Full scale is 1 for floating point and the largest number for whole ones.
   public enum SampleType: String, Sendable, CaseIterable {
+    /// Floating point and whole numbers of so many bits.
     case float32, float64, int16, int32
 
     /// The bytes of one sample.

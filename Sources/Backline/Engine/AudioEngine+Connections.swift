@@ -18,8 +18,9 @@ public struct ConnectionPoint: Sendable {
 /// Connections and formats.
 ///
 /// A connection has one format, which is that of both buses. Without one it takes that of the source's output. Rates are
-/// converted where a source (a player, a source node) meets a mixer or the output, nowhere else; a mixer takes any rate and any
-/// number of channels, a unit one channel or two, and the output what it has, one for two, or two for one.
+/// converted where a source (a player, a source node) meets a mixer, a converter or the output, nowhere else; a mixer takes any rate
+/// and any number of channels, a converter those that it has a way for, a unit one channel or two, and the output what it has, one for
+/// two, or two for one.
 extension AudioEngine {
   /// Connects the first output of a node to the first input of another, or a mixer's next free one.
   public func connect(
@@ -124,18 +125,21 @@ extension AudioEngine {
     let format = connection.format
     let from = sourceChannels ?? source.outputChannels
     let to = destination.node is SinkNode ? format.channelCount : destination.inputChannels
-    var parts = AudioGraph.parts(
-      from: from, through: format.channelCount, to: to, isSumming: destination.node.isMixing)
+    let converter = destination.node as? ConverterNode
+    let ways =
+      converter.map { $0.ways(from: format.channelCount) }
+      ?? AudioGraph.ways(from: format.channelCount, to: to, isSumming: destination.node.isMixing)
+    var parts = AudioGraph.parts(from: from, through: format.channelCount, by: ways)
     if parts == nil, destination.node is OutputNode, destination.inputChannels > format.channelCount {
       // An output with more channels is silent in the others.
-      parts = AudioGraph.parts(
-        from: from, through: format.channelCount, to: format.channelCount, isSumming: false)
+      let first = (0..<format.channelCount).map { ChannelPart($0, $0) }
+      parts = AudioGraph.parts(from: from, through: format.channelCount, by: first)
     }
     guard let parts else {
       let wanted = AudioFormat(sampleRate: format.sampleRate, channelCount: destination.inputChannels)
+      let advice = converter == nil ? "put a mixer or a converter between" : "give it a map of those that come"
       throw .mismatch(
-        format, wanted,
-        "the \(destination.node.kindName) takes \(destination.inputChannels) channels; put a mixer between")
+        format, wanted, "the \(destination.node.kindName) takes \(destination.inputChannels) channels; \(advice)")
     }
     return .connect(graph.endpoint(connection.source), graph.endpoint(connection.destination), parts: parts)
   }
@@ -165,18 +169,17 @@ extension AudioEngine {
     let own = AudioFormat(
       sampleRate: incomingRate(entry, engine) ?? format.sampleRate, channelCount: entry.outputChannels)
     if format.sampleRate != own.sampleRate {
-      throw .mismatch(format, own, "the \(entry.node.kindName) gives the rate that comes in; only mixers convert rates")
+      throw .mismatch(
+        format, own, "the \(entry.node.kindName) gives the rate that comes in; only mixers and converters change it")
     }
-    if AudioGraph.parts(from: own.channelCount, through: format.channelCount, to: format.channelCount, isSumming: false)
-      == nil
-    {
+    if AudioGraph.ways(from: own.channelCount, to: format.channelCount, isSumming: false) == nil {
       throw .mismatch(format, own, "the \(entry.node.kindName) gives \(own.channelCount) channels")
     }
   }
 
   /// The rate that a node that is no source has to give; `nil` while nobody knows.
   private func incomingRate(_ entry: AudioGraph.Entry, _ engine: isolated Engine) -> Double? {
-    if entry.node.isMixing || entry.node is InputNode { return isRateKnown(engine) ? engine.sampleRate : nil }
+    if entry.node.convertsRate || entry.node is InputNode { return isRateKnown(engine) ? engine.sampleRate : nil }
     return graph.connections.first { $0.destination.node == ObjectIdentifier(entry.node) }?.format.sampleRate
   }
 
@@ -194,14 +197,14 @@ extension AudioEngine {
         .notAllowed,
         "the \(node.kindName) belongs right behind a player, whose reading it changes: connect a player to it")
     }
-    if node.isMixing || node is OutputNode || node is SinkNode { return }
+    if node.convertsRate || node is OutputNode || node is SinkNode { return }
     if connection.source.node != connection.destination.node,
       let out = graph.connections.first(where: { $0.source.node == ObjectIdentifier(node) }),
       out.format.sampleRate != connection.format.sampleRate
     {
       throw .mismatch(
         connection.format, out.format,
-        "the \(node.kindName) is connected at that rate already; only mixers convert rates")
+        "the \(node.kindName) is connected at that rate already; only mixers and converters change it")
     }
     let other = graph.connections.first {
       $0.destination.node == ObjectIdentifier(node) && $0.destination != connection.destination

@@ -31,7 +31,10 @@ extension AudioEngine {
     let life = life
     // Weak, since the kernel keeps the schedule by way of its units.
     let schedule = PlayerSchedule(courier: courier) { [weak kernel = engine] in
-      (life.state == .running ? kernel?.renderedFrame : nil, life.heardLatency.load(ordering: .relaxed))
+      (
+        life.state == .running ? kernel?.renderedFrame : nil,
+        life.heardLatency.load(ordering: .relaxed) + life.outsideLatencies.output
+      )
     }
     reader.add(schedule)
     player.take(schedule)

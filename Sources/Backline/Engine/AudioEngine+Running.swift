@@ -112,8 +112,8 @@ extension AudioEngine {
     while let id = waiting.popLast() {
       guard seen.insert(id).inserted, let node = graph.entries[id]?.node else { continue }
       if node.isSource { continue }
-      // A mixer converts to the engine's rate, whatever was said of it before that was known.
-      if node.isMixing || node is InputNode { return false }
+      // A mixer gives the engine's rate, whatever was said of it before that was known.
+      if node.convertsRate || node is InputNode { return false }
       waiting += graph.connections.filter { $0.destination.node == id }.map(\.source.node)
     }
     return true
@@ -188,6 +188,13 @@ extension AudioEngine {
 
   /// Seconds by which sound leaves the graph later than it was made or came in, on the longest way.
   public var latency: Double { engine.wait { Double($0.longestLatency) / $0.sampleRate } }
+
+  /// Seconds that sound takes outside of the engine while it runs on a host.
+  var presentationLatencies: (input: Double, output: Double) {
+    guard isRunning, manualRenderingMode == nil else { return (0, 0) }
+    let frames = life.outsideLatencies
+    return (Double(frames.input) / sampleRate, Double(frames.output) / sampleRate)
+  }
 
   func latency(of node: AudioNode) -> Double {
     engine.wait { engine in

@@ -31,6 +31,8 @@ public final class AudioEngine: Sendable {
   let transition = Mutex(())
   /// Tells of ends, taps and events; made when they are first wanted.
   let couriers = Mutex<Couriers>(Couriers())
+  /// Who records, or listens to begin with the past.
+  let recorder = Mutex<AudioRecorder?>(nil)
 
   struct Ends {
     var input: InputNode?
@@ -73,6 +75,7 @@ public final class AudioEngine: Sendable {
   }
 
   deinit {
+    recorder.withLock { $0 }?.end()
     let graph = graph
     let engine = engine
     engine.wait { engine in

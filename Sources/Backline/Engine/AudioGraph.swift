@@ -72,7 +72,7 @@ final class AudioGraph: @unchecked Sendable {
   func rate(of entry: Entry) -> Double? {
     let id = ObjectIdentifier(entry.node)
     if let connected = connections.first(where: { $0.source.node == id }) { return connected.format.sampleRate }
-    if entry.node.isSource || entry.node.isMixing { return nil }
+    if entry.node.isSource || entry.node.convertsRate { return nil }
     return connections.first { $0.destination.node == id }?.format.sampleRate
   }
 
@@ -87,7 +87,7 @@ final class AudioGraph: @unchecked Sendable {
   func rate(from id: ObjectIdentifier, _ sampleRate: Double, depth: Int) -> Double {
     guard let node = entries[id]?.node, depth <= connections.count else { return sampleRate }
     if node.isSource { return node.naturalFormat(isInput: false, bus: 0, sampleRate: sampleRate).sampleRate }
-    if node.isMixing || node is InputNode { return sampleRate }
+    if node.convertsRate || node is InputNode { return sampleRate }
     guard let incoming = connections.first(where: { $0.destination.node == id }) else { return sampleRate }
     return incoming.isFixed
       ? incoming.format.sampleRate : rate(from: incoming.source.node, sampleRate, depth: depth + 1)
@@ -99,12 +99,10 @@ final class AudioGraph: @unchecked Sendable {
 
   // MARK: Channels
 
-  /// The ways of the channels of a connection: from the unit's own to those of the format, and on to those of the destination.
-  /// `nil` where they do not fit.
-  static func parts(from source: Int, through declared: Int, to destination: Int, isSumming: Bool) -> [ChannelPart]? {
-    guard let first = ways(from: source, to: declared, isSumming: false),
-      let second = ways(from: declared, to: destination, isSumming: isSumming)
-    else { return nil }
+  /// The ways of the channels of a connection: from the unit's own to those of the format, and on by `second` to those of the
+  /// destination. `nil` where they do not fit.
+  static func parts(from source: Int, through declared: Int, by second: [ChannelPart]?) -> [ChannelPart]? {
+    guard let first = ways(from: source, to: declared, isSumming: false), let second else { return nil }
     var gains: [Int: [Int: Float]] = [:]
     for one in first {
       for other in second where other.source == one.destination {
@@ -117,7 +115,7 @@ final class AudioGraph: @unchecked Sendable {
   }
 
   /// One step of that (R8); an output of more than two channels gets two in its first ones.
-  private static func ways(from: Int, to: Int, isSumming: Bool) -> [ChannelPart]? {
+  static func ways(from: Int, to: Int, isSumming: Bool) -> [ChannelPart]? {
     if from == to { return (0..<to).map { ChannelPart($0, $0) } }
     if from == 1 && to == 2 { return [ChannelPart(0, 0), ChannelPart(0, 1)] }
     if from == 2 && to == 1 { return [ChannelPart(0, 0, 0.5), ChannelPart(1, 0, 0.5)] }

@@ -24,6 +24,7 @@ public struct EngineConfiguration: Sendable {
   /// Seconds over which changes come, so that they do not click: 0 to 1.
   public var rampTime: Double { didSet { rampTime = Self.held(rampTime) } }
 
+  /// A configuration, with every number held within its range.
   public init(
     name: String = "backline", output: AudioOutput = .jack(), inputChannelCount: Int = 2, outputChannelCount: Int = 2,
     rampTime: Double = 0.01
@@ -40,10 +41,13 @@ public struct EngineConfiguration: Sendable {
 
 /// Whether an engine's sound runs, and if not, why.
 public enum AudioEngineState: Sendable, Equatable {
+  /// Nothing is rendered, and nobody waits for a server.
   case stopped
+  /// Sound is rendered, or may be asked for by hand.
   case running
   /// Rendering has ended since the server went away or changed; the engine comes back by itself.
   case interrupted(String)
+  /// The server is being looked for, for so many times already.
   case recovering(attempt: Int)
   /// There is no server, or it refuses.
   case unavailable(String)
@@ -61,6 +65,7 @@ public enum AudioEngineState: Sendable, Equatable {
 
 /// What an engine tells those who watch it.
 public enum AudioEngineEvent: Sendable, Equatable {
+  /// The state has become another one.
   case stateChanged(AudioEngineState)
   /// The rate (`sampleRate`, in Hz) or the period (`period`, in frames) has changed. Nothing renders while this is told of a rate.
   case configurationChanged(cause: String, old: Int, new: Int, epoch: Int)

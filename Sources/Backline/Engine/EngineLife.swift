@@ -46,6 +46,15 @@ final class EngineLife: @unchecked Sendable {
     set { locked { liveHost = newValue } }
   }
 
+  /// Frames that sound takes outside of the engine; none while the live host is closed.
+  var outsideLatencies: (input: Int, output: Int) {
+    let latencies = host?.outsideLatencies ?? (input: 0, output: 0)
+    return (max(0, min(latencies.input, Self.longestWay)), max(0, min(latencies.output, Self.longestWay)))
+  }
+
+  /// The most frames outside that can be believed: a minute at the highest rate.
+  private static let longestWay = 46_080_000
+
   /// Waits until the state is one that `matches`; false where it was not within `seconds`.
   func wait(_ seconds: Int, _ matches: (EngineState) -> Bool) -> Bool {
     var limit = timespec()

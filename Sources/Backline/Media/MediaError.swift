@@ -1,5 +1,6 @@
 /// What a media reader or writer refuses, or why it failed: a code for programs and a sentence for people.
 public struct MediaError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kinds of failure.
   public enum Code: String, Sendable {
     /// The file is not there, or is no movie.
     case notReadable
@@ -23,16 +24,21 @@ public struct MediaError: Error, Equatable, Sendable, CustomStringConvertible {
     case cannotCreate
     /// Writing or checking failed.
     case failed
+    /// Writing was given up.
     case cancelled
   }
 
+  /// The kind.
   public let code: Code
+  /// What happened, to what, and what to do.
   public let message: String
 
+  /// An error with its sentence.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
+  /// The sentence.
   public var description: String { message }
 }

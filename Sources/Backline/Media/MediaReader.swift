@@ -6,12 +6,14 @@ import CMovie
 public final class MediaReader: @unchecked Sendable {
   // Why unchecked: used by one thread at a time, as it says.
 
+  /// The file.
   public let path: String
   /// The formats of the tracks, in their order.
   public let tracks: [MediaFormat]
   private let file: MediaFile
   private var isAtEnd = false
 
+  /// Opens a movie; throws where it is not there or is none.
   public init(path: String) throws(MediaError) {
     self.path = path
     let file = try MediaFile(path: path)

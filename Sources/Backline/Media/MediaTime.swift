@@ -2,6 +2,7 @@
 ///
 /// Where an exact result would not fit, it is the nearest that does, in the finer of the two scales.
 public struct MediaTime: Sendable, Comparable, Hashable, CustomStringConvertible {
+  /// The number of units.
   public let value: Int64
   /// Units a second, at least 1.
   public let timescale: Int32
@@ -19,10 +20,13 @@ public struct MediaTime: Sendable, Comparable, Hashable, CustomStringConvertible
     self.init(value: Int64(exactly: units) ?? (units > 0 ? .max : units < 0 ? .min : 0), timescale: scale)
   }
 
+  /// No time.
   public static let zero = MediaTime(value: 0, timescale: 1)
 
+  /// The time in seconds, as near as a `Double` comes.
   public var seconds: Double { Double(value) / Double(timescale) }
 
+  /// `value/timescale s`.
   public var description: String { "\(value)/\(timescale) s" }
 
   /// The same time in units of another timescale: to the nearest, halves up, the largest number where it does not fit.
@@ -47,6 +51,7 @@ public struct MediaTime: Sendable, Comparable, Hashable, CustomStringConvertible
     return Int32(exactly: multiple) ?? max(one.timescale, other.timescale)
   }
 
+  /// The sum, exact where it fits.
   public static func + (one: MediaTime, other: MediaTime) -> MediaTime {
     let scale = common(one, other)
     let (a, b) = (one.converted(to: scale).value, other.converted(to: scale).value)
@@ -54,6 +59,7 @@ public struct MediaTime: Sendable, Comparable, Hashable, CustomStringConvertible
     return MediaTime(value: overflow ? (a < 0 ? .min : .max) : sum, timescale: scale)
   }
 
+  /// The difference, exact where it fits.
   public static func - (one: MediaTime, other: MediaTime) -> MediaTime {
     let scale = common(one, other)
     let (a, b) = (one.converted(to: scale).value, other.converted(to: scale).value)
@@ -61,10 +67,12 @@ public struct MediaTime: Sendable, Comparable, Hashable, CustomStringConvertible
     return MediaTime(value: overflow ? (a < 0 ? .min : .max) : difference, timescale: scale)
   }
 
+  /// True where the first time comes before the other, exactly.
   public static func < (one: MediaTime, other: MediaTime) -> Bool {
     Int128(one.value) * Int128(other.timescale) < Int128(other.value) * Int128(one.timescale)
   }
 
+  /// True for the same time in whatever scales.
   public static func == (one: MediaTime, other: MediaTime) -> Bool {
     Int128(one.value) * Int128(other.timescale) == Int128(other.value) * Int128(one.timescale)
   }

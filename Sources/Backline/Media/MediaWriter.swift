@@ -11,7 +11,9 @@ import Synchronization
 ///
 /// What becomes of gaps and late starts, `Container` says. All methods may be called from any thread or task.
 public final class MediaWriter: Sendable {
+  /// How far a writer is.
   public enum Status: Sendable, Equatable {
+    /// Not started, under way, whole under its name, broken off by an error, given up.
     case unknown, writing, completed, failed, cancelled
   }
 
@@ -27,7 +29,9 @@ public final class MediaWriter: Sendable {
     var suspended: [Int: CheckedContinuation<Void, any Error>] = [:]
   }
 
+  /// The file to be.
   public let path: String
+  /// The kind of movie.
   public let container: Container
   /// The bytes of a track that may wait.
   public static let pendingLimit = 4 << 20
@@ -53,6 +57,7 @@ public final class MediaWriter: Sendable {
 
   deinit { thread.end() }
 
+  /// How far the writer is.
   public var status: Status { state.withLock { $0.status } }
   /// The first error, once the writer has failed.
   public var error: MediaError? { state.withLock { $0.error } }
@@ -117,6 +122,7 @@ public final class MediaWriter: Sendable {
     }
   }
 
+  /// True where a track can be added.
   public func canAdd(_ input: Input) -> Bool { refusal(of: input) == nil }
 
   /// Adds a track, and returns where its samples go.

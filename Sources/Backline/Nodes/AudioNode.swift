@@ -90,6 +90,9 @@ public class AudioNode: @unchecked Sendable {
   /// True for mixers, of whatever kind: they take any rate and any number of channels, a source an input.
   var isMixing: Bool { false }
 
+  /// True where sound of any rate may come in and the engine's leaves: at mixers and converters.
+  var convertsRate: Bool { isMixing }
+
   /// The volume and pan that an input of this mixer has for a source that is set to `own`.
   func mixingValues(of source: AudioNode, _ own: MixingState.Values, channelCount: Int) -> MixingState.Values { own }
 

@@ -6,6 +6,9 @@ public final class InputNode: AudioNode, @unchecked Sendable {
   public override var outputCount: Int { 1 }
   override var kindName: String { "input node" }
 
+  /// Seconds from where sound arises to the graph, on the longest way, as the server tells it; 0 where nothing is known.
+  public var presentationLatency: Double { engine?.presentationLatencies.input ?? 0 }
+
   /// In manual rendering: has `block` asked for the frames that a cycle takes, of the given format (in the standard form, at
   /// the engine's rate). It gives a buffer with all of them, or `nil`, and then nothing is rendered.
   ///
@@ -23,4 +26,7 @@ public final class OutputNode: AudioNode, @unchecked Sendable {
 
   public override var inputCount: Int { 1 }
   override var kindName: String { "output node" }
+
+  /// Seconds from the graph to where sound is heard, on the longest way, as the server tells it; 0 where nothing is known.
+  public var presentationLatency: Double { engine?.presentationLatencies.output ?? 0 }
 }

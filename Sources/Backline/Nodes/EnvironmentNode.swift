@@ -11,6 +11,7 @@ public struct AudioPosition: Sendable, Hashable {
   /// Metres to the back.
   public var z: Float
 
+  /// A place; the origin where nothing is said.
   public init(x: Float = 0, y: Float = 0, z: Float = 0) {
     self.x = x
     self.y = y
@@ -44,6 +45,7 @@ public struct DistanceModel: Sendable, Hashable {
   /// How fast it gets softer; 0 or more.
   public var rolloffFactor: Float
 
+  /// A model; the defaults leave nearly everything to the law.
   public init(
     _ law: Law = .inverse, referenceDistance: Float = 1, maximumDistance: Float = 100_000, rolloffFactor: Float = 1
   ) {

@@ -4,7 +4,8 @@ public enum PlaybackStage: Sendable, Hashable {
   case consumed
   /// Its last frame has left the player.
   case rendered
-  /// Its last frame has left the engine, past all that delays it on its way.
+  /// Its last frame has left the engine, past all that delays it on its way, and has been heard, as far as the server tells the way
+  /// from there (`OutputNode.presentationLatency`).
   case playedBack
 }
 

@@ -4,11 +4,15 @@ import Synchronization
 
 /// Kinds of file.
 public struct AVFileType: Sendable, Hashable, RawRepresentable {
+  /// The uniform type identifier.
   public let rawValue: String
 
+  /// A type by its identifier.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// QuickTime.
   public static let mov = AVFileType(rawValue: "com.apple.quicktime-movie")
+  /// MPEG-4.
   public static let mp4 = AVFileType(rawValue: "public.mpeg-4")
   public static let wav = AVFileType(rawValue: "com.microsoft.waveform-audio")
   public static let caf = AVFileType(rawValue: "com.apple.coreaudio-format")
@@ -41,10 +45,13 @@ public enum AVMediaType: Sendable {
 /// A track to be; see `MediaWriter.Input`. Without output settings samples are stored as they are; sound can have settings to be
 /// encoded by, and metadata is texts.
 public final class AVAssetWriterInput: Sendable {
+  /// What the track carries.
   public let mediaType: AVMediaType
+  /// How its samples are coded.
   public let sourceFormatHint: CMFormatDescription?
   let settings: Result<AudioSettings, MediaError>?
 
+  /// A track to be. Settings make it one that no writer takes.
   public init(
     mediaType: AVMediaType, outputSettings: [String: any Sendable]?, sourceFormatHint: CMFormatDescription? = nil
   ) {
@@ -77,12 +84,14 @@ public final class AVAssetWriterInput: Sendable {
 
 /// Writes one file; see `MediaWriter`, which does all of it.
 public final class AVAssetWriter: Sendable {
+  /// How far a writer is.
   public enum Status: Int, Sendable {
     case unknown = 0, writing, completed, failed, cancelled
   }
 
   private let writer: MediaWriter
 
+  /// A writer for a file that is not there yet.
   public init(url: URL, fileType: AVFileType) throws {
     guard let container = fileType.container else {
       throw MediaError(
@@ -91,6 +100,7 @@ public final class AVAssetWriter: Sendable {
     writer = try MediaWriter(path: url.path, container: container)
   }
 
+  /// How far the writer is.
   public var status: Status {
     switch writer.status {
     case .unknown: .unknown
@@ -101,8 +111,10 @@ public final class AVAssetWriter: Sendable {
     }
   }
 
+  /// Why the writer has failed.
   public var error: (any Error)? { writer.error }
 
+  /// True where a track can be added.
   public func canAdd(_ input: AVAssetWriterInput) -> Bool { refusal(of: input) == nil }
 
   /// Whether sound can be encoded as settings say, in this kind of file.
@@ -152,15 +164,19 @@ public final class AVAssetWriter: Sendable {
     }
   }
 
+  /// Makes the file; throws where that cannot be.
   public func start() throws { try writer.start() }
 
   /// The source time that is the movie's zero; one that is not valid counts as zero.
   public func startSession(atSourceTime time: CMTime) { writer.startSession(at: time.time ?? .zero) }
 
+  /// Samples that begin at this time or later are refused.
   public func endSession(atSourceTime time: CMTime) { writer.endSession(at: time.time ?? .zero) }
 
+  /// Checks the file and gives it its name; `status` and `error` say what became of it.
   public func finishWriting() async { await writer.finishWriting() }
 
+  /// Gives up: what has been written is taken away.
   public func cancelWriting() { writer.cancelWriting() }
 }
 

@@ -2,8 +2,10 @@ import Backline
 
 /// The formats of tracks; see `MediaFormat`.
 public struct CMFormatDescription: Sendable, Equatable {
+  /// The format underneath.
   public let format: MediaFormat
 
+  /// A description of a format.
   public init(_ format: MediaFormat) { self.format = format }
 }
 
@@ -15,6 +17,7 @@ public enum CMSampleBuffer {
 
 /// A coded sample with its times; see `MediaSample`.
 public struct CMReadySampleBuffer<Content>: Sendable {
+  /// The sample underneath.
   public let sample: MediaSample
 
   /// A sample as a reader gives it.
@@ -30,8 +33,12 @@ public struct CMReadySampleBuffer<Content>: Sendable {
     sample = MediaSample(text: text, at: time.time ?? .zero, duration: duration.time ?? .zero)
   }
 
+  /// How it is coded.
   public var formatDescription: CMFormatDescription? { CMFormatDescription(sample.format) }
+  /// When it is shown or heard.
   public var presentationTimeStamp: CMTime { CMTime(sample.presentationTime) }
+  /// When it is decoded.
   public var decodeTimeStamp: CMTime { CMTime(sample.decodeTime) }
+  /// How long it lasts.
   public var duration: CMTime { CMTime(sample.duration) }
 }

@@ -123,8 +123,10 @@ public class AVAudioMixingDestination: NSObject, AVAudioMixing {
 
 /// An end of the engine.
 public class AVAudioIONode: AVAudioNode, @unchecked Sendable {
-  /// Seconds from the graph's end to the ear, as far as they are known: none.
-  public var presentationLatency: TimeInterval { 0 }
+  /// Seconds from where sound arises to the graph, or from the graph to the ear, as far as the server tells them.
+  public var presentationLatency: TimeInterval {
+    (node as? InputNode)?.presentationLatency ?? (node as? OutputNode)?.presentationLatency ?? 0
+  }
 
   /// False: there is no voice processing on Linux.
   public var isVoiceProcessingEnabled: Bool { false }

@@ -72,7 +72,7 @@ final class ScriptedCommands: @unchecked Sendable {
       engine.observe { event in
         guard case .graphChanged(let change, let name) = event else { return }
         players.follow(change, name, isReplaying: false)
-        convolvers.follow(change)
+        convolvers.follow(change, name)
       }
     }
   }

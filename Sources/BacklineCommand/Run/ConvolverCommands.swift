@@ -103,9 +103,11 @@ final class ConvolverCommands: @unchecked Sendable {
   }
 
   /// Gives units that have been made anew what their nodes had: by a preset, an undo, a move.
-  func follow(_ change: EngineEvent.GraphChange) {
+  func follow(_ change: EngineEvent.GraphChange, _ name: String) {
     switch change {
-    case .added, .replaced, .moved, .preset: refresh()
+    // Only that node is looked at, since edits may come by the thousand.
+    case .added, .replaced, .moved: if let node = engine.here({ try? $0.node(name) }) { refresh(node) }
+    case .preset: refresh()
     default: break
     }
   }
@@ -116,16 +118,18 @@ final class ConvolverCommands: @unchecked Sendable {
   /// Gives every convolver that has none the response of its node's file: at once where it has been read already. Also for
   /// units that have been made anew for another rate.
   func refresh() {
-    for node in engine.here({ $0.nodes }) {
-      guard let path = node.file, let control = node.control as? ConvolverControl, control.frameCount == nil
-      else { continue }
-      if let response = prepared.responses[path], prepared.sampleRate == control.sampleRate {
-        control.attach(response)
-        continue
-      }
-      media.load(path, into: control) { [log] result in
-        if case .failure(let error) = result { log("convolver \(quoted(node.name)): \(error.message)") }
-      }
+    for node in engine.here({ $0.nodes }) { refresh(node) }
+  }
+
+  private func refresh(_ node: Engine.NodeView) {
+    guard let path = node.file, let control = node.control as? ConvolverControl, control.frameCount == nil
+    else { return }
+    if let response = prepared.responses[path], prepared.sampleRate == control.sampleRate {
+      control.attach(response)
+      return
+    }
+    media.load(path, into: control) { [log] result in
+      if case .failure(let error) = result { log("convolver \(quoted(node.name)): \(error.message)") }
     }
   }
 }

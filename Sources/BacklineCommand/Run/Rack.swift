@@ -129,7 +129,7 @@ final class Rack: @unchecked Sendable {
     case .graphChanged(let change, let name):
       let isReplaying = engine.here { $0.isReplaying }
       players.follow(change, name, isReplaying: isReplaying)
-      convolvers.follow(change)
+      convolvers.follow(change, name)
       recording.follow(change, name)
     case .retrying(let attempt, let wait):
       announcer.log("no audio (\(engine.here { $0.state.cause })): attempt \(attempt) in \(ValueText.number(wait)) s")

@@ -52,6 +52,7 @@ public final class TappedHost: AudioHost, @unchecked Sendable {
   public var lateCounts: (own: Int, server: Int) { host.lateCounts }
   public var load: (mean: Float, largest: Float) { host.load }
   public var isRealtime: Bool { host.isRealtime }
+  public var outsideLatencies: (input: Int, output: Int) { host.outsideLatencies }
   public var isOffline: Bool { host.isOffline }
   public var fades: Bool { host.fades }
   public var renderedFrames: Int64 { host.renderedFrames }

@@ -3,10 +3,10 @@ import BacklineRealtime
 
 /// What holds for all recordings of one recorder.
 public struct RecordingSettings: Sendable {
-  /// How long the disk may hang before frames are lost. The ring takes 4 bytes a sample: about 1 MiB a channel for 5 seconds at
+  /// How long the disk may hang before frames are lost, 0.1 to 600 seconds. The ring takes 4 bytes a sample: about 1 MiB a channel for 5 seconds at
   /// 48 kHz.
   public var ringSeconds = 5.0
-  /// Seconds from before a start that are recorded, too, of sources that are armed.
+  /// Seconds from before a start that are recorded, too, of sources that are armed: 0 to 600.
   public var preRoll = 0.0
   /// A new file begins after so many seconds, or before a file gets larger than so many bytes.
   public var splitSeconds: Double?
@@ -17,6 +17,19 @@ public struct RecordingSettings: Sendable {
   public var container: SoundContainer?
 
   public init() {}
+
+  /// These settings with every number in a range that can be worked with.
+  var held: RecordingSettings {
+    func held(_ value: Double, _ range: ClosedRange<Double>) -> Double {
+      value >= range.lowerBound ? min(value, range.upperBound) : range.lowerBound
+    }
+    var settings = self
+    settings.ringSeconds = held(ringSeconds, 0.1...600)
+    settings.preRoll = held(preRoll, 0...600)
+    settings.splitSeconds = splitSeconds.map { held($0, 0.1...1e9) }
+    settings.splitBytes = splitBytes.map { max(1 << 14, $0) }
+    return settings
+  }
 }
 
 /// Records what an engine renders, live: any set of its inputs, outputs and nodes, as the tracks of one file or as files.
@@ -46,7 +59,7 @@ public final class Recorder: @unchecked Sendable {
     tell: @escaping @Sendable (RecordingEvent) -> Void
   ) throws(EngineError) {
     self.engine = engine
-    self.settings = settings
+    self.settings = settings.held
     let box = WeakBox<Recorder>()
     writer = try RecordingWriter { event in
       tell(event)
