@@ -72,7 +72,7 @@ let package = Package(
       swiftSettings: realtime),
     .target(
       name: "BacklineMedia",
-      dependencies: ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CSoxr", "CBackline"],
+      dependencies: ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CSoxr", "CMovie", "CBackline"],
       swiftSettings: common),
     .target(
       name: "BacklineOSC",
@@ -92,6 +92,7 @@ let package = Package(
     example("PlayerReverb", "example-player-reverb"),
     example("LevelMeter", "example-level-meter"),
     example("LiveVoice", "example-live-voice"),
+    example("MovieWriter", "example-movie-writer"),
     .target(
       name: "BacklineOffline",
       dependencies: [
@@ -125,7 +126,7 @@ let package = Package(
       ["BacklineEngine", "BacklineMedia", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     tests("BacklineMedia", ["BacklineEngine", "BacklineDSP", "BacklineRealtime", "CSndFile", "CBackline"]),
     tests("BacklineAVFAudio", ["Backline"]),
-    tests("Backline", ["BacklineEngine", "BacklineDSP", "CBackline"]),
+    tests("Backline", ["BacklineEngine", "BacklineMedia", "BacklineDSP", "CBackline"]),
     .testTarget(
       name: "BacklineIntegrationTests",
       dependencies: [

@@ -19,10 +19,14 @@
   F(av_write_trailer)                                                                                                  \
   F(avformat_free_context)                                                                                             \
   F(avformat_query_codec)                                                                                              \
+  F(avio_close_dyn_buf)                                                                                                \
+  F(avio_open_dyn_buf)                                                                                                 \
+  F(avio_flush)                                                                                                        \
   F(avio_open)                                                                                                         \
   F(avio_closep)
 #define CODEC_FUNCTIONS(F)                                                                                             \
   F(avcodec_find_decoder)                                                                                              \
+  F(avcodec_find_encoder_by_name)                                                                                      \
   F(avcodec_find_encoder)                                                                                              \
   F(avcodec_alloc_context3)                                                                                            \
   F(avcodec_free_context)                                                                                              \
@@ -35,12 +39,17 @@
   F(avcodec_send_frame)                                                                                                \
   F(avcodec_receive_packet)                                                                                            \
   F(avcodec_get_name)                                                                                                  \
+  F(av_packet_new_side_data)                                                                                           \
+  F(av_packet_get_side_data)                                                                                           \
   F(av_packet_alloc)                                                                                                   \
   F(av_packet_free)                                                                                                    \
   F(av_packet_unref)                                                                                                   \
   F(av_packet_rescale_ts)                                                                                              \
   F(av_new_packet)
 #define UTIL_FUNCTIONS(F)                                                                                              \
+  F(av_calloc)                                                                                                         \
+  F(av_mallocz)                                                                                                        \
+  F(av_free)                                                                                                           \
   F(av_frame_alloc)                                                                                                    \
   F(av_frame_free)                                                                                                     \
   F(av_frame_unref)                                                                                                    \
@@ -49,6 +58,8 @@
   F(av_rescale_q)                                                                                                      \
   F(av_compare_ts)                                                                                                     \
   F(av_strerror)                                                                                                       \
+  F(av_opt_set)                                                                                                        \
+  F(av_dict_get)                                                                                                       \
   F(av_dict_set)                                                                                                       \
   F(av_dict_set_int)                                                                                                   \
   F(av_dict_copy)                                                                                                      \
@@ -72,3 +83,7 @@ extern movie_library movie_av;
 
 /// Writes "what: FFmpeg's reason" to `error`.
 void movie_tell(char *error, const char *what, int code);
+
+/// A packet for Swift, which lasts as long as FFmpeg's.
+struct movie_packet;
+void movie_describe(const AVPacket *from, AVRational base, struct movie_packet *packet);

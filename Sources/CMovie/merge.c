@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reader.h"
 
@@ -84,7 +85,50 @@ static int add_track(AVFormatContext *output, const AVStream *from, const AVStre
   return code;
 }
 
-static int lay_out(AVFormatContext *output, input *inputs, const int32_t *tracks, int count) {
+/// Adds a name to those of what is left out, told apart by line breaks.
+static void leave_out(char *dropped, const AVStream *stream, unsigned index, const char *what) {
+  const size_t used = strlen(dropped);
+  const AVDictionaryEntry *name = movie_av.av_dict_get(stream->metadata, "filename", NULL, 0);
+  if (name == NULL) name = movie_av.av_dict_get(stream->metadata, "handler_name", NULL, 0);
+  snprintf(dropped + used, MOVIE_DROPPED_BYTES - used, "%s%s %u (%s)", used > 0 ? "\n" : "", what, index,
+           name != NULL ? name->value : movie_av.avcodec_get_name(stream->codecpar->codec_id));
+}
+
+/// Whether a track that is neither picture, sound nor subtitle goes into a format; names it in `dropped` where it does not.
+static bool keeps(const AVOutputFormat *format, const AVStream *stream, unsigned index, char *dropped) {
+  const bool is_matroska = strcmp(format->name, "matroska") == 0;
+  if (stream->codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT) {
+    if (!is_matroska) leave_out(dropped, stream, index, "attachment");
+    return is_matroska;
+  }
+  if (stream->codecpar->codec_type != AVMEDIA_TYPE_DATA) return true;
+  // The texts of chapters, which are written as chapters, and time codes, which the writer makes of the picture's.
+  if (stream->discard == AVDISCARD_ALL || stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd')) return false;
+  const bool is_kept = !is_matroska && stream->codecpar->codec_tag == MKTAG('g', 'p', 'm', 'd');
+  if (!is_kept) leave_out(dropped, stream, index, "data track");
+  return is_kept;
+}
+
+/// Copies the chapters: FFmpeg frees them with the output.
+static int copy_chapters(AVFormatContext *output, const AVFormatContext *source) {
+  if (source->nb_chapters == 0) return 0;
+  output->chapters = movie_av.av_calloc(source->nb_chapters, sizeof *output->chapters);
+  if (output->chapters == NULL) return AVERROR(ENOMEM);
+  for (unsigned index = 0; index < source->nb_chapters; index++) {
+    const AVChapter *from = source->chapters[index];
+    AVChapter *chapter = movie_av.av_mallocz(sizeof *chapter);
+    if (chapter == NULL) return AVERROR(ENOMEM);
+    chapter->id = from->id;
+    chapter->time_base = from->time_base;
+    chapter->start = from->start;
+    chapter->end = from->end;
+    movie_av.av_dict_copy(&chapter->metadata, from->metadata, 0);
+    output->chapters[output->nb_chapters++] = chapter;
+  }
+  return 0;
+}
+
+static int lay_out(AVFormatContext *output, input *inputs, const int32_t *tracks, int count, char *dropped) {
   const AVFormatContext *source = inputs[0].reader->format;
   int next = 0, rate = 0;
   for (unsigned index = 0; index < source->nb_streams; index++) {
@@ -93,7 +137,7 @@ static int lay_out(AVFormatContext *output, input *inputs, const int32_t *tracks
     for (int other = 0; other < count; other++) {
       if (tracks[other] == (int32_t)index) sound = other + 1;
     }
-    if (sound < 0 && source->streams[index]->codecpar->codec_type == AVMEDIA_TYPE_DATA) continue;
+    if (sound < 0 && !keeps(output->oformat, source->streams[index], index, dropped)) continue;
     const AVStream *from = sound > 0 ? inputs[sound].reader->format->streams[0] : source->streams[index];
     const int code = add_track(output, from, source->streams[index]);
     if (code < 0) return code;
@@ -106,11 +150,13 @@ static int lay_out(AVFormatContext *output, input *inputs, const int32_t *tracks
     next++;
   }
   movie_av.av_dict_copy(&output->metadata, source->metadata, 0);
-  return rate;
+  const int code = copy_chapters(output, source);
+  return code < 0 ? code : rate;
 }
 
 bool movie_merge(const char *source, const char *path, const char *format, const int32_t *tracks,
-                 const char *const *sounds, int32_t count, bool (*is_cancelled)(void *), void *context, char *error) {
+                 const char *const *sounds, int32_t count, bool (*is_cancelled)(void *), void *context, char *dropped,
+                 char *error) {
   input *inputs = calloc((size_t)count + 1, sizeof *inputs);
   AVFormatContext *output = NULL;
   bool is_done = false;
@@ -122,7 +168,7 @@ bool movie_merge(const char *source, const char *path, const char *format, const
     if (inputs[index].map == NULL) goto end;
   }
   int code = movie_av.avformat_alloc_output_context2(&output, NULL, format, path);
-  const int rate = code >= 0 ? lay_out(output, inputs, tracks, count) : code;
+  const int rate = code >= 0 ? lay_out(output, inputs, tracks, count, dropped) : code;
   code = rate;
   if (code >= 0) code = movie_av.avio_open(&output->pb, path, AVIO_FLAG_WRITE);
   if (code >= 0) {

@@ -9,6 +9,18 @@
 /// What a packet's time may be off by without that being a gap, in parts of a second: containers round.
 static const int64_t jitter = 50;
 
+const char *const movie_text_name = "Timed metadata";
+
+static bool is_metadata(const AVStream *stream) {
+  if (stream->disposition & AV_DISPOSITION_METADATA) return true;
+  static const char *const keys[] = {"handler_name", "title"};
+  for (size_t index = 0; index < sizeof keys / sizeof *keys; index++) {
+    const AVDictionaryEntry *name = movie_av.av_dict_get(stream->metadata, keys[index], NULL, 0);
+    if (name != NULL && strcmp(name->value, movie_text_name) == 0) return true;
+  }
+  return false;
+}
+
 movie_reader *movie_open(const char *path, char *error) {
   if (!movie_load(error)) return NULL;
   movie_reader *reader = calloc(1, sizeof *reader);
@@ -42,7 +54,7 @@ movie_track movie_track_at(const movie_reader *reader, int32_t index) {
   switch (stream->codecpar->codec_type) {
     case AVMEDIA_TYPE_VIDEO: track.kind = movie_video; break;
     case AVMEDIA_TYPE_AUDIO: track.kind = movie_audio; break;
-    case AVMEDIA_TYPE_SUBTITLE: track.kind = movie_subtitle; break;
+    case AVMEDIA_TYPE_SUBTITLE: track.kind = is_metadata(stream) ? movie_data : movie_subtitle; break;
     default: break;
   }
   track.sample_rate = stream->codecpar->sample_rate;

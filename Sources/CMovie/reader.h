@@ -19,3 +19,6 @@ struct movie_reader {
   int64_t missing;
   bool is_at_end;
 };
+
+/// What a track of texts with times is called in a file, which is how it is known again where a format has no other mark.
+extern const char *const movie_text_name;

@@ -29,7 +29,41 @@ struct WriterSampleTests {
     await #expect(throws: MediaError.self) { try await writeSingleVideoSample(CMReadySampleBuffer(sample), to: target) }
   }
 
-  @Test("settings that would encode, other kinds of file and times that are no times are refused or told")
+  @Test("buffers of sound are encoded by the Mac's settings, with texts beside them, in fragments")
+  func encodes() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("backline-writer-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let target = folder.appendingPathComponent("sound.mp4")
+    let writer = try AVAssetWriter(url: target, fileType: .mp4)
+    writer.movieFragmentInterval = CMTime(value: 1, timescale: 10)
+    let sound = AVAssetWriterInput(
+      mediaType: .audio,
+      outputSettings: [
+        AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 48_000.0, AVNumberOfChannelsKey: 1,
+        AVEncoderBitRateKey: 96_000,
+      ])
+    let texts = AVAssetWriterInput(mediaType: .metadata, outputSettings: nil)
+    try #require(writer.canAdd(sound) && writer.canAdd(texts))
+    let soundReceiver = writer.inputReceiver(for: sound), textReceiver = writer.inputReceiver(for: texts)
+    try writer.start()
+    writer.startSession(atSourceTime: .zero)
+    typealias Sample = CMReadySampleBuffer<CMSampleBuffer.DynamicContent>
+    try await textReceiver.append(
+      Sample(text: "begins", presentationTimeStamp: .zero, duration: CMTime(value: 1, timescale: 1)))
+    let format = try #require(AVAudioFormat(standardFormatWithSampleRate: 48_000, channels: 1))
+    let buffer = try #require(AVAudioPCMBuffer(pcmFormat: format, frameCapacity: 48_000))
+    buffer.frameLength = 48_000
+    try await soundReceiver.append(Sample(buffer, presentationTimeStamp: .zero))
+    soundReceiver.finish()
+    await writer.finishWriting()
+    #expect(writer.status == .completed, "\(String(describing: writer.error))")
+    let reader = try MediaReader(path: target.path)
+    #expect(reader.tracks.map(\.codec) == ["aac", "mov_text"])
+    #expect(reader.tracks.map(\.mediaType) == [.audio, .metadata])
+  }
+
+  @Test("settings that do not fit, other kinds of file and times that are no times are refused or told")
   func refusals() throws {
     #expect(throws: MediaError.self) {
       try AVAssetWriter(url: URL(fileURLWithPath: "/tmp/x"), fileType: AVFileType(rawValue: "other"))
@@ -38,6 +72,17 @@ struct WriterSampleTests {
     #expect(!writer.canAdd(AVAssetWriterInput(mediaType: .video, outputSettings: [:])))
     #expect(!writer.canAdd(AVAssetWriterInput(mediaType: .video, outputSettings: nil)))
     #expect(writer.status == .unknown && writer.error == nil)
+    let pcm: [String: any Sendable] = [
+      AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: 48_000.0, AVNumberOfChannelsKey: 2,
+      AVLinearPCMBitDepthKey: 32, AVLinearPCMIsFloatKey: true,
+    ]
+    #expect(writer.canApply(outputSettings: pcm, forMediaType: .audio))
+    #expect(writer.canApply(outputSettings: nil, forMediaType: .video))
+    #expect(!writer.canApply(outputSettings: pcm, forMediaType: .video))
+    #expect(!writer.canApply(outputSettings: ["AVNothingKey": 1], forMediaType: .audio))
+    let mp4 = try AVAssetWriter(url: URL(fileURLWithPath: "/tmp/x.mp4"), fileType: .mp4)
+    #expect(!mp4.canApply(outputSettings: pcm, forMediaType: .audio), "MP4 takes no PCM from this FFmpeg")
+    #expect(mp4.canAdd(AVAssetWriterInput(mediaType: .metadata, outputSettings: nil)))
     #expect(!CMTime(value: 1, timescale: 0).isValid && !(CMTime.invalid + .zero).isValid)
     #expect(CMTime(value: 1, timescale: 2) == CMTime(value: 24_000, timescale: 48_000))
   }

@@ -159,6 +159,76 @@ struct MovieRenderTests {
     #expect(first == last)
   }
 
+  @Test(
+    "chapters and attachments are kept where the kind of movie has them, and named where it has not",
+    arguments: [("mkv", "mkv"), ("mkv", "mp4"), ("mp4", "mkv"), ("mp4", "mov")])
+  func chapters(from: String, to: String) throws {
+    let folder = try Folder()
+    try clip(folder.file("plain.\(from)"), "-c:a", "aac")
+    let chapters = """
+      ;FFMETADATA1
+      [CHAPTER]
+      TIMEBASE=1/1000
+      START=0
+      END=750
+      title=Einführung
+      [CHAPTER]
+      TIMEBASE=1/1000
+      START=750
+      END=2000
+      title=end
+      """
+    try chapters.write(toFile: folder.file("chapters.txt"), atomically: false, encoding: .utf8)
+    let attachment =
+      from == "mkv" ? ["-attach", folder.file("chapters.txt"), "-metadata:s:t", "mimetype=text/plain"] : []
+    try tool(
+      "/usr/bin/ffmpeg",
+      [
+        "-loglevel", "error", "-i", folder.file("plain.\(from)"), "-i", folder.file("chapters.txt"), "-map_chapters",
+        "1",
+        "-map", "0", "-c", "copy",
+      ] + attachment + [folder.file("in.\(from)")])
+    let ended = try ProcessRunner.run(
+      BuiltProgram.backline(), ["render", folder.file("in.\(from)"), folder.file("out.\(to)"), "--json"])
+    try #require(ended.status == 0, "\(ended.errors)")
+    let told = try tool(
+      "/usr/bin/ffprobe",
+      [
+        "-loglevel", "error", "-show_entries", "chapter=start_time,end_time:chapter_tags=title", "-of", "csv=p=0",
+        folder.file("out.\(to)"),
+      ])
+    #expect(
+      told.split(separator: "\n") == ["0.000000,0.750000,Einführung", "0.750000,2.000000,end"], "\(told)")
+    let attachments = try tool(
+      "/usr/bin/ffprobe",
+      [
+        "-loglevel", "error", "-select_streams", "t", "-show_entries", "stream_tags=filename", "-of", "csv=p=0",
+        folder.file("out.\(to)"),
+      ])
+    #expect(attachments.contains("chapters.txt") == (from == "mkv" && to == "mkv"))
+    let isDropped = ended.output.contains("attachment 2 (chapters.txt)")
+    #expect(isDropped == (from == "mkv" && to == "mp4"), "\(ended.output)")
+  }
+
+  @Test("a track of time codes is made again from what the picture has")
+  func timeCodes() throws {
+    let folder = try Folder()
+    try tool(
+      "/usr/bin/ffmpeg",
+      [
+        "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25", "-f", "lavfi", "-i",
+        "sine=frequency=220:sample_rate=48000", "-t", "1", "-c:v", "mpeg4", "-c:a", "pcm_s16le", "-timecode",
+        "01:02:03:04",
+        folder.file("in.mov"),
+      ])
+    let ended = try render(folder.file("in.mov"), folder.file("out.mov"))
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    let told = try tool(
+      "/usr/bin/ffprobe",
+      ["-loglevel", "error", "-show_entries", "stream_tags=timecode", "-of", "csv=p=0", folder.file("out.mov")])
+    #expect(told.contains("01:02:03:04"))
+  }
+
   @Test("the sound of a movie can be had as a sound file")
   func soundFile() throws {
     let folder = try Folder()

@@ -168,30 +168,3 @@ struct RenderFailureTests {
     }
   }
 }
-
-/// A small file system in memory, where the system allows one to be made.
-final class SmallDisk {
-  let path: String
-
-  init(_ path: String, megabytes: Int) throws {
-    self.path = path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    guard mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { throw SystemRefusal(code: errno) }
-  }
-
-  deinit { umount(path) }
-
-  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
-
-  /// True for those who may mount.
-  static let isPossible: Bool = {
-    let path = FileManager.default.temporaryDirectory.path + "/backline-disk-\(UUID().uuidString)"
-    defer { rmdir(path) }
-    return (try? SmallDisk(path, megabytes: 1)) != nil
-  }()
-}
-
-/// The system does not allow it.
-struct SystemRefusal: Error {
-  let code: Int32
-}

@@ -309,4 +309,69 @@ struct RecorderTests {
     #expect(report.files == [rig.path("take-2.wav")])
     #expect(FileManager.default.contents(atPath: rig.path("take.wav")) == Data([1]))
   }
+
+  @Test(
+    "FLAC and Ogg are WAV until a recording is whole, and then what their name says, all frames of it",
+    arguments: ["take.flac", "take.ogg", "take.opus", "takes/"])
+  func compressed(name: String) async throws {
+    var settings = RecordingSettings()
+    if name == "takes/" { settings.container = .flac }
+    let rig = try await RecorderRig(settings)
+    try await rig.start(name, ["input", "flip"])
+    rig.render(24_000)
+    try await rig.written(24_000)
+    let working = name == "takes/" ? "takes/input.flac.recording" : name + ".recording"
+    let head = try #require(FileHandle(forReadingAtPath: rig.path(working))?.readData(ofLength: 12))
+    #expect(head.suffix(4) == Data("WAVE".utf8))
+    let report = try await rig.stop()
+    #expect(report.failure == nil && report.frames == 24_000)
+    #expect(report.files.count == (name == "takes/" ? 2 : 1))
+    for file in report.files {
+      let samples = try RecorderRig.read(file)
+      #expect(samples.allSatisfy { $0.count == 24_000 }, "\(file)")
+      if file.hasSuffix("input.flac") || file.hasSuffix("take.flac") {
+        #expect(samples[0] == (0..<24_000).map { RecorderRig.sample($0) })
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: rig.path(working)))
+  }
+
+  @Test("what a compressed file does not hold is refused before anything is recorded")
+  func compressedRefusals() async throws {
+    var settings = RecordingSettings()
+    settings.sampleFormat = .float32
+    let rig = try await RecorderRig(settings)
+    for name in ["take.flac", "take.ogg", "take.mp3"] {
+      await #expect(throws: EngineError.self) { try await rig.start(name, ["input"]) }
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rig.path("")) == [])
+  }
+
+  @Test(
+    "a full disk leaves the WAV file where there is no room to convert it, and says so",
+    .enabled(if: SmallDisk.isPossible))
+  func noRoomToConvert() throws {
+    let fixtures = SoundFixtures()
+    let disk = try SmallDisk(fixtures.path("disk"), megabytes: 1)
+    let tracks = [RecordingPlan.Track(source: Endpoint("input"), label: "input", channels: 0..<1)]
+    let part = try RecordingPart(
+      RecordingPlan(path: disk.path + "/take.flac", tracks: tracks), number: 1, sampleRate: 48_000)
+    let scratch = UnsafeMutablePointer<Float>.allocate(capacity: 4_800)
+    defer { scratch.deallocate() }
+    // Noise, which takes as much room as FLAC as it does as WAV.
+    var seed: UInt32 = 1
+    while part.reserve(4_800) {
+      try part.write(4_800, scratch) { _, target in
+        for frame in 0..<4_800 {
+          seed = seed &* 1_664_525 &+ 1_013_904_223
+          target[frame] = Float(Int32(bitPattern: seed)) * 0x1p-31
+        }
+      }
+    }
+    #expect(part.frames > 100_000 && part.finish() == nil)
+    let (paths, failure) = part.publish()
+    #expect(paths == [disk.path + "/take.flac.wav"] && disk.names == ["take.flac.wav"])
+    #expect(failure?.message.contains("no space") == true, "\(String(describing: failure))")
+    #expect(try RecorderRig.read(paths[0])[0].count == Int(part.frames))
+  }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Recovering recordings")
 struct RecordingRepairTests {
-  static let kinds: [(SoundContainer, SampleFormat)] = RecordingPlan.containers.flatMap { container in
+  static let kinds: [(SoundContainer, SampleFormat)] = RecordingPlan.plainContainers.flatMap { container in
     [SampleFormat.int16, .int24, .float32].map { (container, $0) }
   }
 
@@ -211,5 +211,54 @@ struct RecordingRepairTests {
       ["-loglevel", "error", "-show_entries", "stream=duration_ts,channels", "-of", "csv=p=0", path]
     ).wait(30)
     #expect(other.output.trimmingCharacters(in: .whitespacesAndNewlines) == "32,34560000")
+  }
+
+  @Test("markers survive a kill, and broken lines of theirs harm nothing", arguments: ["take.wav", "take.rf64"])
+  func markersSurvive(name: String) throws {
+    let fixtures = SoundFixtures()
+    let tracks = [RecordingPlan.Track(source: Endpoint("input"), label: "input", channels: 0..<1)]
+    do {
+      let part = try RecordingPart(
+        RecordingPlan(path: fixtures.path(name), tracks: tracks), number: 1, sampleRate: 48_000)
+      let scratch = UnsafeMutablePointer<Float>.allocate(capacity: 4_800)
+      defer { scratch.deallocate() }
+      try part.write(4_800, scratch) { _, target in target.update(repeating: 0.25, count: 4_800) }
+      try part.updateHeaders()
+      part.mark(.init(frame: 0, name: "begins"))
+      part.mark(.init(frame: 4_799, name: "Übung\nin two lines"))
+      part.mark(.init(frame: 5_000, name: "beyond what is there"))
+      // Nobody ends it.
+    }
+    let journal = try #require(FileHandle(forWritingAtPath: fixtures.path(name + ".markers")))
+    journal.seekToEndOfFile()
+    journal.write(Data("nonsense\n77".utf8))
+    journal.closeFile()
+    let recovered = try #require(UnfinishedRecording.find(fixtures.path(name)).first).recover()
+    #expect(recovered.frames == 4_800)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixtures.path("")) == [name])
+    let content = try Data(contentsOf: URL(fileURLWithPath: recovered.path))
+    #expect(content.range(of: Data("cue ".utf8)) != nil && content.range(of: Data("Übung in two lines".utf8)) != nil)
+    // libsndfile 1.2.0 reads no markers of RF64.
+    if name.hasSuffix("rf64") { return }
+    let markers = try SoundFileReader(path: recovered.path).metadata().markers
+    #expect(markers == [.init(frame: 0, name: "begins"), .init(frame: 4_799, name: "Übung in two lines")])
+  }
+
+  @Test("a recording that was to be FLAC is that when it comes back")
+  func compressedComesBack() throws {
+    let fixtures = SoundFixtures()
+    let tracks = [RecordingPlan.Track(source: Endpoint("input"), label: "input", channels: 0..<1)]
+    do {
+      let part = try RecordingPart(
+        RecordingPlan(path: fixtures.path("take.flac"), tracks: tracks), number: 1, sampleRate: 48_000)
+      let scratch = UnsafeMutablePointer<Float>.allocate(capacity: 4_800)
+      defer { scratch.deallocate() }
+      try part.write(4_800, scratch) { _, target in target.update(repeating: 0.25, count: 4_800) }
+    }
+    let recovered = try #require(UnfinishedRecording.find(fixtures.path("take.flac")).first).recover()
+    #expect(recovered.path == fixtures.path("take.flac"))
+    let reader = try SoundFileReader(path: recovered.path)
+    #expect(reader.format.frameCount == 4_800 && reader.format.name.contains("FLAC"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixtures.path("")) == ["take.flac"])
   }
 }

@@ -5,39 +5,14 @@ import Testing
 
 @Suite("Media writer")
 struct MediaWriterTests {
-  private final class Clip {
-    let folder = FileManager.default.temporaryDirectory.path + "/backline-media-\(UUID().uuidString)"
-
-    /// A picture and a tone, two seconds.
-    init() throws {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      let made = try ProcessRunner(
-        "/usr/bin/ffmpeg",
-        [
-          "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25", "-f", "lavfi", "-i",
-          "sine=frequency=331:sample_rate=48000", "-t", "2", "-c:v", "mpeg4", "-c:a", "pcm_s16le", file("in.mov"),
-        ]
-      ).wait(30)
-      try #require(made.status == 0, "\(made.errors)")
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
-
-    func file(_ name: String) -> String { folder + "/" + name }
-
-    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() } }
-
-    /// All samples, of each track in its order.
-    func samples(_ name: String = "in.mov") throws -> (formats: [MediaFormat], samples: [[MediaSample]]) {
-      let reader = try MediaReader(path: file(name))
-      var samples = reader.tracks.map { _ in [MediaSample]() }
-      while let sample = try reader.nextSample() { samples[sample.track].append(sample) }
-      return (reader.tracks, samples)
-    }
+  private func clip() throws -> MediaClip {
+    let clip = try MediaClip()
+    try clip.makeClip()
+    return clip
   }
 
   private func writer(
-    _ clip: Clip, _ formats: [MediaFormat], name: String = "out.mov", imbalance: Int64 = 60
+    _ clip: MediaClip, _ formats: [MediaFormat], name: String = "out.mov", imbalance: Int64 = 60
   ) throws -> (MediaWriter, [MediaWriter.Receiver]) {
     let writer = try MediaWriter(
       path: clip.file(name), container: .mov, maximumImbalance: MediaTime(value: imbalance, timescale: 1))
@@ -48,7 +23,7 @@ struct MediaWriterTests {
 
   @Test("tracks that are fed at the same time come out whole, with their times, and the name appears at the end")
   func copies() async throws {
-    let clip = try Clip()
+    let clip = try clip()
     let (formats, samples) = try clip.samples()
     let (writer, receivers) = try writer(clip, formats)
     #expect(writer.status == .writing)
@@ -77,7 +52,7 @@ struct MediaWriterTests {
 
   @Test("a session's start is the movie's zero: what is before is refused by name, a late track stays late")
   func session() async throws {
-    let clip = try Clip()
+    let clip = try clip()
     let (formats, samples) = try clip.samples()
     let shift = MediaTime(value: 3, timescale: 1), late = MediaTime(value: 3, timescale: 4)
     func moved(_ sample: MediaSample, _ time: MediaTime) -> MediaSample {
@@ -108,7 +83,7 @@ struct MediaWriterTests {
 
   @Test("times that do not rise, samples after the finish and of another track are refused, and harm nothing")
   func refusals() async throws {
-    let clip = try Clip()
+    let clip = try clip()
     let (formats, samples) = try clip.samples()
     let (writer, receivers) = try writer(clip, formats)
     writer.startSession(at: .zero)
@@ -135,7 +110,7 @@ struct MediaWriterTests {
 
   @Test("a track that never comes is told, costs bounded memory, and fails the writer beyond the bound")
   func imbalance() async throws {
-    let clip = try Clip()
+    let clip = try clip()
     let (formats, samples) = try clip.samples()
     let (writer, receivers) = try writer(clip, formats, imbalance: 1)
     writer.startSession(at: .zero)
@@ -158,7 +133,7 @@ struct MediaWriterTests {
 
   @Test("cancelling leaves nothing, may be repeated, and is final")
   func cancelling() async throws {
-    let clip = try Clip()
+    let clip = try clip()
     let (formats, samples) = try clip.samples()
     let (writer, receivers) = try writer(clip, formats)
     writer.startSession(at: .zero)
@@ -174,7 +149,7 @@ struct MediaWriterTests {
 
   @Test("an empty movie, a taken name, a second writer and a codec that the container does not hold are refused")
   func starts() async throws {
-    let clip = try Clip()
+    let clip = try clip()
     let (formats, samples) = try clip.samples()
     let (empty, _) = try writer(clip, formats)
     empty.startSession(at: .zero)

@@ -2,35 +2,19 @@ import BacklineEngine
 import CMovie
 import Synchronization
 
-/// Writes one movie from coded samples of several tracks; single use.
+/// Writes one movie or sound file from samples of one or several tracks, coded ones as they are, sound encoded; single use.
 ///
 /// Everything is written under a temporary name; the file has its own when `finishWriting()` has completed: then it has been
 /// read back, too. Samples are interleaved by their times. Each track takes a bounded number of bytes that have not been written,
 /// and whoever appends is suspended until its sample has been taken; a track that does not come holds up nobody, and one that
 /// runs further ahead than `maximumImbalance` fails the writer, so that it is noticed.
 ///
-/// Gaps and late starts stay what they are: MP4 and MOV keep them as edit lists, Matroska as times, which count in whole
-/// milliseconds there. All methods may be called from any thread or task.
+/// What becomes of gaps and late starts, `Container` says. All methods may be called from any thread or task.
 public final class MediaWriter: Sendable {
   /// How far a writer is.
   public enum Status: Sendable, Equatable {
     /// Not started, under way, whole under its name, broken off by an error, given up.
     case unknown, writing, completed, failed, cancelled
-  }
-
-  /// The kinds of movie.
-  public enum Container: String, Sendable, CaseIterable {
-    /// Matroska, MPEG-4, QuickTime.
-    case matroska, mp4, mov
-  }
-
-  /// A track to be: coded samples, stored as they are.
-  public struct Input: Sendable, Equatable {
-    /// How the samples are coded.
-    public let format: MediaFormat
-
-    /// For samples such as those of a reader's track.
-    public init(_ format: MediaFormat) { self.format = format }
   }
 
   private struct State {
@@ -40,6 +24,7 @@ public final class MediaWriter: Sendable {
     var pendingBytes: [Int] = []
     var finished: Set<Int> = []
     var waitingTracks: [Int] = []
+    var fragmentInterval: MediaTime?
     var nextID = 0
     var suspended: [Int: CheckedContinuation<Void, any Error>] = [:]
   }
@@ -54,7 +39,7 @@ public final class MediaWriter: Sendable {
   private let thread: SerialThread
   private let state = Mutex(State())
   /// The writing thread's.
-  private nonisolated(unsafe) var muxer: MediaMuxer?
+  private nonisolated(unsafe) var sink: (any MediaSink)?
 
   /// A writer for a file that is not there yet.
   public init(
@@ -81,14 +66,60 @@ public final class MediaWriter: Sendable {
 
   // MARK: Before writing
 
+  /// Has what there is be readable after each such time, where nothing follows because the program was killed. Set before `start()`.
+  ///
+  /// The file is called by its name with `.recording` behind it meanwhile, as a live recording is, and `backline recover` brings back
+  /// what was written. MP4 and MOV are made of movie fragments then, and stay so; Matroska of clusters of that length; WAV,
+  /// RF64, W64 and CAF have their headers refreshed. FLAC and Ogg refuse it.
+  public var fragmentInterval: MediaTime? {
+    get { state.withLock { $0.fragmentInterval } }
+    set { state.withLock { if $0.status == .unknown { $0.fragmentInterval = newValue } } }
+  }
+
+  /// Why sound cannot be encoded as settings say in this container, codec and container tried together; `nil` where it can.
+  public func refusal(of settings: AudioSettings, for mediaType: MediaType) -> MediaError? {
+    if mediaType != .audio {
+      return MediaError(.unsupported, "a track of \(mediaType) is stored as it is: give no settings to encode it by")
+    }
+    if let problem = settings.problem { return MediaError(.unsupported, problem) }
+    if !container.isMovie { return container.refusal(of: settings).map { MediaError(.unsupported, $0) } }
+    do throws(MediaError) {
+      let encoder = try MediaEncoder(settings, path: path)
+      guard let reason = encoder.refusal(by: container.formatName) else { return nil }
+      let name = settings.keptFormat.map { "\(settings.codec.rawValue) of \($0.rawValue)" } ?? settings.codec.rawValue
+      return MediaError(
+        .unsupported, "\(container.rawValue) does not hold \(name): choose another codec or container (\(reason))")
+    } catch {
+      return error
+    }
+  }
+
+  /// Whether sound can be encoded so; `refusal(of:for:)` says why not.
+  public func canApply(_ settings: AudioSettings, for mediaType: MediaType) -> Bool {
+    refusal(of: settings, for: mediaType) == nil
+  }
+
   /// Why a track cannot be added; `nil` where it can.
   public func refusal(of input: Input) -> MediaError? {
     if status != .unknown { return MediaError(.wrongState, "\(path): tracks are added before start()") }
-    let format = input.format
-    if !movie_format_holds(container.rawValue, format.file.reader, format.track) {
-      return MediaError(.unsupported, "\(container.rawValue) does not hold \(format.codec): choose another container")
+    if !container.isMovie, state.withLock({ !$0.inputs.isEmpty }) {
+      return MediaError(.unsupported, "\(container.rawValue) holds one track: choose matroska, mp4 or mov for more")
     }
-    return nil
+    switch input.content {
+    case .sound(let settings): return refusal(of: settings, for: .audio)
+    case .text:
+      if container.isMovie { return nil }
+      return MediaError(.unsupported, "\(container.rawValue) holds no texts with times: choose matroska, mp4 or mov")
+    case .coded(let format):
+      guard container.isMovie, case .file(let file, let track) = format.origin else {
+        return MediaError(.unsupported, "\(container.rawValue) takes sound that is encoded: give settings to do so by")
+      }
+      if !movie_format_holds(container.formatName, file.reader, track) {
+        return MediaError(
+          .unsupported, "\(container.rawValue) does not hold \(format.codec): choose another container")
+      }
+      return nil
+    }
   }
 
   /// True where a track can be added.
@@ -117,9 +148,7 @@ public final class MediaWriter: Sendable {
     let outcome = StartOutcome()
     thread.run { [self] in
       do throws(MediaError) {
-        muxer = try MediaMuxer(
-          path: path, formatName: container.rawValue, formats: inputs.map(\.format), limitBytes: Self.pendingLimit,
-          maximumImbalance: maximumImbalance)
+        sink = try makeSink(inputs)
       } catch {
         outcome.error.withLock { $0 = error }
       }
@@ -132,16 +161,33 @@ public final class MediaWriter: Sendable {
     }
   }
 
+  private func makeSink(_ inputs: [Input]) throws(MediaError) -> any MediaSink {
+    let interval = fragmentInterval
+    if container.isMovie {
+      return try MediaMuxer(
+        path: path, container: container, inputs: inputs, limitBytes: Self.pendingLimit,
+        maximumImbalance: maximumImbalance, fragmentInterval: interval)
+    }
+    guard case .sound(let settings)? = inputs.first?.content else {
+      throw MediaError(.unsupported, "\(path): a sound file has a track of sound")
+    }
+    if interval != nil && (container == .flac || container == .ogg) {
+      throw MediaError(
+        .unsupported, "\(path): \(container.rawValue) cannot be mended after a kill: leave fragmentInterval out")
+    }
+    return try SoundFileSink(path: path, container: container, settings: settings, refreshInterval: interval)
+  }
+
   // MARK: Writing
 
   /// Begins the session: the source time `time` is the movie's zero. Samples that end before it are refused.
   public func startSession(at time: MediaTime) {
-    thread.run { [self] in perform { muxer throws(MediaError) in try muxer.startSession(at: time) } }
+    thread.run { [self] in perform { sink throws(MediaError) in try sink.startSession(at: time) } }
   }
 
   /// Ends the session: samples that begin at `time` or later are refused.
   public func endSession(at time: MediaTime) {
-    thread.run { [self] in perform { muxer throws(MediaError) in try muxer.endSession(at: time) } }
+    thread.run { [self] in perform { sink throws(MediaError) in try sink.endSession(at: time) } }
   }
 
   /// Finishes all tracks, checks the file and gives it its name. What became of it is in `status` and `error`.
@@ -149,10 +195,10 @@ public final class MediaWriter: Sendable {
     await withCheckedContinuation { continuation in
       thread.run { [self] in
         if status == .writing {
-          perform { muxer throws(MediaError) in try muxer.publish() }
+          perform { sink throws(MediaError) in try sink.publish() }
           state.withLock { if $0.status == .writing { $0.status = .completed } }
         }
-        muxer = nil
+        sink = nil
         continuation.resume()
       }
     }
@@ -167,18 +213,21 @@ public final class MediaWriter: Sendable {
     }
     for continuation in waiting { continuation.resume(throwing: cancellation) }
     thread.run { [self] in
-      if status == .cancelled { muxer?.discard() }
-      if status == .cancelled { muxer = nil }
+      if status == .cancelled { sink?.discard() }
+      if status == .cancelled { sink = nil }
     }
   }
+
+  /// Holds the writing thread up for as long as `body` takes, as a disk does that is stuck; for tests.
+  func holdUp(_ body: @escaping @Sendable () -> Void) { thread.run(body) }
 
   private var cancellation: MediaError { MediaError(.cancelled, "\(path): writing was cancelled") }
 
   /// On the writing thread: an error ends the writer.
-  private func perform(_ body: (MediaMuxer) throws(MediaError) -> Void) {
-    guard status == .writing, let muxer else { return }
+  private func perform(_ body: (any MediaSink) throws(MediaError) -> Void) {
+    guard status == .writing, let sink else { return }
     do throws(MediaError) {
-      try body(muxer)
+      try body(sink)
     } catch {
       fail(error)
     }
@@ -195,8 +244,8 @@ public final class MediaWriter: Sendable {
     }
     for continuation in waiting { continuation.resume(throwing: error) }
     thread.run { [self] in
-      muxer?.discard()
-      muxer = nil
+      sink?.discard()
+      sink = nil
     }
   }
 
@@ -271,10 +320,10 @@ public final class MediaWriter: Sendable {
 
   /// On the writing thread.
   private func take(_ sample: MediaSample, _ index: Int) -> Result<Void, any Error> {
-    guard status == .writing, let muxer else { return .failure(error ?? cancellation) }
+    guard status == .writing, let sink else { return .failure(error ?? cancellation) }
     do throws(MediaError) {
-      try muxer.append(sample, to: index)
-      state.withLock { $0.waitingTracks = muxer.waitingTracks }
+      try sink.append(sample, to: index)
+      state.withLock { $0.waitingTracks = sink.waitingTracks }
       return .success(())
     } catch {
       switch error.code {
@@ -287,7 +336,7 @@ public final class MediaWriter: Sendable {
 
   private func finish(_ index: Int) {
     state.withLock { _ = $0.finished.insert(index) }
-    thread.run { [self] in perform { muxer throws(MediaError) in try muxer.finish(index) } }
+    thread.run { [self] in perform { sink throws(MediaError) in try sink.finish(index) } }
   }
 }
 

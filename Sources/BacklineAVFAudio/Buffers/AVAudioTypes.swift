@@ -30,6 +30,8 @@ public let AVFormatIDKey = "AVFormatIDKey"
 public let AVSampleRateKey = "AVSampleRateKey"
 /// The number of channels.
 public let AVNumberOfChannelsKey = "AVNumberOfChannelsKey"
+/// Bits a second of a lossy codec.
+public let AVEncoderBitRateKey = "AVEncoderBitRateKey"
 /// The bits of a sample: 16, 24, 32, 64.
 public let AVLinearPCMBitDepthKey = "AVLinearPCMBitDepthKey"
 /// The order of bytes, which the kind of file decides here.
@@ -44,6 +46,10 @@ public let AVAudioFileTypeKey = "AVAudioFileTypeKey"
 public let kAudioFormatLinearPCM: UInt32 = 0x6C70_636D
 /// FLAC, `flac`.
 public let kAudioFormatFLAC: UInt32 = 0x666C_6163
+/// AAC, `aac `.
+public let kAudioFormatMPEG4AAC: UInt32 = 0x6161_6320
+/// Opus, `opus`.
+public let kAudioFormatOpus: UInt32 = 0x6F70_7573
 
 /// The Mac's whole number for success and failure.
 public typealias OSStatus = Int32

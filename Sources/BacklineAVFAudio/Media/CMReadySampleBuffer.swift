@@ -23,6 +23,16 @@ public struct CMReadySampleBuffer<Content>: Sendable {
   /// A sample as a reader gives it.
   public init(_ sample: MediaSample) { self.sample = sample }
 
+  /// Sound to be encoded, from a time on.
+  public init(_ buffer: AVAudioPCMBuffer, presentationTimeStamp time: CMTime) {
+    sample = MediaSample(buffer.buffer, at: time.time ?? .zero)
+  }
+
+  /// A text of timed metadata.
+  public init(text: String, presentationTimeStamp time: CMTime, duration: CMTime) {
+    sample = MediaSample(text: text, at: time.time ?? .zero, duration: duration.time ?? .zero)
+  }
+
   /// How it is coded.
   public var formatDescription: CMFormatDescription? { CMFormatDescription(sample.format) }
   /// When it is shown or heard.

@@ -51,7 +51,8 @@ extension CommandDeclaration {
       SIGHUP, after --duration, or when the disk is full. What a kill or a power cut leaves is brought back by 'backline \
       recover', all but the last second.
 
-      WAV (RF64 beyond 4 GiB), RF64, W64 and CAF can be recorded. Frames that a slow disk or the server costs are replaced by \
+      WAV (RF64 beyond 4 GiB), RF64, W64 and CAF can be recorded, and FLAC, Ogg Vorbis and Opus, which are WAV until they are \
+      whole and are converted then; where there is no room for that, they stay WAV. Frames that a slow disk or the server costs are replaced by \
       silence, so that everything else keeps its place, and listed at the end; it ends with 74 then, and with 0 where \
       nothing is missing.
       """)

@@ -50,7 +50,7 @@ private final class RecordSession: @unchecked Sendable {
     if let name = arguments[.sampleFormat], let format = SampleFormat(rawValue: name) { settings.sampleFormat = format }
     if let name = arguments[.containerFormat] {
       guard let container = SoundContainer(rawValue: name) else {
-        throw .usage("--format: \(name) cannot be recorded live, wav, rf64, w64 and caf can")
+        throw .usage("--format: \(name) cannot be recorded live, wav, rf64, w64, caf, flac, ogg and opus can")
       }
       settings.container = container
     }
@@ -130,7 +130,8 @@ private final class RecordSession: @unchecked Sendable {
   func stop() -> RecordingReport {
     let done = Semaphore()
     engine.executor.schedule(after: 0) { [self] in recorder.stop { _ in done.signal() } }
-    done.wait(seconds: 10)
+    // What is converted at the end takes a while.
+    done.wait(seconds: 3_600)
     let closed = Semaphore()
     engine.executor.schedule(after: 0) { [engine] in engine.here { $0.stop { _ in closed.signal() } } }
     closed.wait(seconds: 2)

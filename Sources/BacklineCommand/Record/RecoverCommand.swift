@@ -23,9 +23,8 @@ enum RecoverCommand {
               "rate": .integer(Int64(recovered.sampleRate)), "channels": .integer(Int64(recovered.channelCount)),
             ])
             if !isJSON {
-              let seconds = Double(recovered.frames) / Double(max(1, recovered.sampleRate))
               try context.write(
-                "\(recovered.path): \(ValueText.fixed(seconds, 3)) s, \(recovered.frames) frames,"
+                "\(recovered.path): \(ValueText.fixed(recovered.seconds, 3)) s, \(recovered.frames) frames,"
                   + " \(recovered.channelCount) channels\n")
             }
           case .failure(let error):

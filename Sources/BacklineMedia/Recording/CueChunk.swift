@@ -43,6 +43,12 @@ enum CueChunk {
     return RIFFSizes.write(descriptor, dataBytes: dataBytes)
   }
 
+  /// Appends markers to a file that has been mended, where its kind keeps them; one that cannot be extended stays as it is.
+  static func restore(_ markers: [SoundFileMetadata.Marker], to descriptor: Int32) {
+    guard let layout = RIFFSizes.layout(descriptor), layout.statedBytes > 0 else { return }
+    _ = append(markers, to: descriptor, dataBytes: layout.statedBytes)
+  }
+
   private static func word(_ value: UInt64) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 
   /// At most `textLimit` bytes, whole characters.

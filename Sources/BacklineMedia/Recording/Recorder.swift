@@ -11,7 +11,8 @@ public struct RecordingSettings: Sendable {
   /// A new file begins after so many seconds, or before a file gets larger than so many bytes.
   public var splitSeconds: Double?
   public var splitBytes: Int64?
-  public var sampleFormat = SampleFormat.float32
+  /// 32-bit floating point where it is `nil`, or the best that the kind of file has.
+  public var sampleFormat: SampleFormat?
   /// The kind of file; by the ending of its name where it is `nil`, WAV (RF64 beyond 4 GiB) where that says nothing.
   public var container: SoundContainer?
 

@@ -17,35 +17,31 @@ final class RecordingFile: @unchecked Sendable {
   private var reserved: Int64 = 0
   /// Set where the file had to be mended at its end.
   private var isMended = false
+  private let journal: MarkerJournal
+  /// What it is converted to when it is whole; `nil` where it stays as it is.
+  private let target: (container: SoundContainer, sampleFormat: SampleFormat?)?
+  /// Why it was not, and has the name of what it is instead.
+  private(set) var conversionFailure: SoundFileWriteError?
 
   /// The header, and the markers behind the sound.
   private static let extraBytes: Int64 = 1 << 16
 
   /// Makes the file. Nobody else may have the name, now or at the end.
   init(
-    path: String, channels: Range<Int>, title: String?, encoding: SoundFileEncoding
+    path: String, channels: Range<Int>, title: String?, encoding: SoundFileEncoding,
+    target: (container: SoundContainer, sampleFormat: SampleFormat?)? = nil
   ) throws(SoundFileWriteError) {
     self.path = path
     self.channels = channels
     self.encoding = encoding
+    self.target = target
     try StagedFile.check(path, replacing: false)
     if (path.split(separator: "/").last?.utf8.count ?? 0) > 255 {
       throw .cannotCreate(path: path, reason: "its name is longer than the 255 bytes that a file's name may have")
     }
     workingPath = UnfinishedRecording.workingPath(path)
-    descriptor = open(workingPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-    if descriptor < 0 {
-      let code = errno
-      if code == EEXIST {
-        throw .cannotCreate(
-          path: path,
-          reason:
-            "\(workingPath) is there, a recording that runs or was not finished: 'backline recover' brings it back")
-      }
-      if code == ENOSPC || code == EDQUOT { throw .failed(path: path, code: code) }
-      throw .cannotCreate(path: path, reason: String(cString: strerror(code)))
-    }
-    flock(descriptor, LOCK_EX | LOCK_NB)
+    journal = MarkerJournal(workingPath)
+    descriptor = try UnfinishedRecording.create(workingPath, for: path)
     var metadata = SoundFileMetadata()
     if let title { metadata.setTitle(title) }
     do throws(SoundFileWriteError) {
@@ -95,8 +91,16 @@ final class RecordingFile: @unchecked Sendable {
 
   func updateHeader() throws(SoundFileWriteError) { try writer.updateHeader() }
 
+  private var keepsMarkers: Bool { encoding.container == .wav || encoding.container == .rf64 }
+
+  /// Has a marker survive a kill.
+  func note(_ marker: SoundFileMetadata.Marker) { if keepsMarkers && target == nil { journal.note(marker) } }
+
   /// Has everything written to the disk; returns the system's error number.
-  func sync() -> Int32 { fdatasync(descriptor) == 0 ? 0 : errno }
+  func sync() -> Int32 {
+    journal.sync()
+    return fdatasync(descriptor) == 0 ? 0 : errno
+  }
 
   func failWriting(from offset: Int64) { writer.failWriting(from: offset) }
 
@@ -110,7 +114,7 @@ final class RecordingFile: @unchecked Sendable {
       isMended = true
       try RecordingRepair.repair(descriptor, path: path, limit: frames)
     }
-    if encoding.container == .wav || encoding.container == .rf64 {
+    if keepsMarkers {
       let code = CueChunk.append(markers, to: descriptor, dataBytes: frames * bytesPerFrame)
       if code != 0 { try RecordingRepair.repair(descriptor, path: path, limit: frames) }
     }
@@ -131,13 +135,8 @@ final class RecordingFile: @unchecked Sendable {
     } else {
       _ = try writer.verify(workingPath)
     }
-    var target = path
-    var number = 1
-    while backline_rename_new(workingPath, target) != 0 {
-      if errno != EEXIST { throw .failed(path: target, code: errno) }
-      number += 1
-      target = UnfinishedRecording.numbered(path, number)
-    }
+    let target = try givenName()
+    journal.remove()
     path = target
     let folder = open(
       target.lastIndex(of: "/").map { String(target[...$0]) } ?? "./", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -146,5 +145,28 @@ final class RecordingFile: @unchecked Sendable {
       close(folder)
     }
     return target
+  }
+
+  /// Converts the file, or has it take its name as it is.
+  private func givenName() throws(SoundFileWriteError) -> String {
+    var name = path
+    if let target {
+      do throws(SoundFileWriteError) {
+        return try RecordingConversion.convert(
+          workingPath, to: path, container: target.container, sampleFormat: target.sampleFormat)
+      } catch {
+        // The disk is full, say: what has been recorded is there all the same.
+        conversionFailure = error
+        name += ".wav"
+      }
+    }
+    var numbered = name
+    var number = 1
+    while backline_rename_new(workingPath, numbered) != 0 {
+      if errno != EEXIST { throw .failed(path: numbered, code: errno) }
+      number += 1
+      numbered = UnfinishedRecording.numbered(name, number)
+    }
+    return numbered
   }
 }

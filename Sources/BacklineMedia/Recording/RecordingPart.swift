@@ -6,7 +6,7 @@ final class RecordingPart: @unchecked Sendable {
   let sampleRate: Int
   private(set) var frames: Int64 = 0
   /// Places of note, in frames of this part.
-  var markers: [SoundFileMetadata.Marker] = []
+  private(set) var markers: [SoundFileMetadata.Marker] = []
 
   /// Makes all files, or none.
   init(_ plan: RecordingPlan, number: Int, sampleRate: Int) throws(SoundFileWriteError) {
@@ -15,13 +15,22 @@ final class RecordingPart: @unchecked Sendable {
     do throws(SoundFileWriteError) {
       for (path, channels, title) in try plan.files(path: plan.path, part: number) {
         let encoding = try plan.encoding(channelCount: channels.count, sampleRate: sampleRate)
-        files.append(try RecordingFile(path: path, channels: channels, title: title, encoding: encoding))
+        files.append(
+          try RecordingFile(
+            path: path, channels: channels, title: title, encoding: encoding, target: plan.conversion))
       }
     } catch {
       for file in files { file.discard() }
       throw error
     }
     self.files = files
+  }
+
+  /// Marks a place, in frames of this part.
+  func mark(_ marker: SoundFileMetadata.Marker) {
+    if markers.count >= CueChunk.limit { return }
+    markers.append(marker)
+    for file in files { file.note(marker) }
   }
 
   /// Bytes a frame, of all files together.
@@ -76,6 +85,7 @@ final class RecordingPart: @unchecked Sendable {
     for file in files {
       do throws(SoundFileWriteError) {
         paths.append(try file.publish(frames))
+        failure = failure ?? file.conversionFailure
       } catch {
         failure = failure ?? error
       }

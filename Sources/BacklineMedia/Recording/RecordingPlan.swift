@@ -5,8 +5,10 @@ public struct RecordingPlan: Sendable {
   /// The most channels of one file, and of all tracks together.
   public static let channelLimit = 64
   public static let totalChannelLimit = 256
-  /// The kinds of file: those that keep samples as they are, so that a file whose program is killed is whole up to there.
-  public static let containers: [SoundContainer] = [.wav, .rf64, .w64, .caf]
+  /// The kinds of file that keep samples as they are, so that one whose program is killed is whole up to there. Others (FLAC, Ogg
+  /// Vorbis, Opus) are WAV while they are recorded, and converted when they are whole.
+  public static let plainContainers: [SoundContainer] = [.wav, .rf64, .w64, .caf]
+  public static let containers: [SoundContainer] = plainContainers + [.flac, .ogg, .opus]
 
   /// One source.
   public struct Track: Sendable, Equatable {
@@ -27,7 +29,8 @@ public struct RecordingPlan: Sendable {
   public let path: String
   public let tracks: [Track]
   public let container: SoundContainer
-  public let sampleFormat: SampleFormat
+  /// How samples are kept; the best that the kind of file has up to 32-bit floating point where it is `nil`.
+  public let sampleFormat: SampleFormat?
   /// A new file begins after so many frames, and before a file gets larger than so many bytes.
   public var splitFrames: Int64?
   public var splitBytes: Int64?
@@ -36,7 +39,7 @@ public struct RecordingPlan: Sendable {
 
   /// Refuses what no file can hold. `container` is taken from the file's name where it is `nil`, WAV where that says nothing.
   public init(
-    path: String, tracks: [Track], container: SoundContainer? = nil, sampleFormat: SampleFormat = .float32
+    path: String, tracks: [Track], container: SoundContainer? = nil, sampleFormat: SampleFormat? = nil
   ) throws(SoundFileWriteError) {
     self.path = path
     self.tracks = tracks
@@ -46,7 +49,7 @@ public struct RecordingPlan: Sendable {
     self.container = container ?? named ?? .wav
     guard Self.containers.contains(self.container) else {
       throw .unsupported(
-        "\(self.container.title) cannot be recorded live: record WAV, RF64, W64 or CAF, and render it to \(self.container.title)"
+        "\(self.container.title) cannot be recorded live: record WAV, RF64, W64, CAF, FLAC or Ogg, and render it to \(self.container.title)"
       )
     }
     let channels = tracks.reduce(0) { $0 + $1.channels.count }
@@ -62,10 +65,20 @@ public struct RecordingPlan: Sendable {
 
   var channelCount: Int { tracks.map(\.channels.upperBound).max() ?? 0 }
 
+  /// What is written while it is recorded; refuses what the kind of file that it becomes does not hold.
   func encoding(channelCount: Int, sampleRate: Int) throws(SoundFileWriteError) -> SoundFileEncoding {
-    try SoundFileEncoding(
+    let final = try SoundFileEncoding(
       container, sampleFormat: sampleFormat, sampleRate: sampleRate, channelCount: channelCount,
       channelLimit: Self.channelLimit)
+    if conversion == nil { return final }
+    return try SoundFileEncoding(
+      .wav, sampleFormat: final.sampleFormat ?? .float32, sampleRate: sampleRate, channelCount: channelCount,
+      channelLimit: Self.channelLimit)
+  }
+
+  /// What the files are converted to when they are whole; `nil` where they stay as they are.
+  var conversion: (container: SoundContainer, sampleFormat: SampleFormat?)? {
+    Self.plainContainers.contains(container) ? nil : (container, sampleFormat)
   }
 
   /// The files of a part, with the channels of each. `number` counts the parts from 1.

@@ -450,8 +450,8 @@ final class RecordingWriter: @unchecked Sendable {
 
   /// `frame` counts from the recording's start.
   private func addMarker(_ text: String, _ frame: Int64) {
-    guard let take, take.part.markers.count < CueChunk.limit else { return }
-    take.part.markers.append(.init(frame: max(0, frame - take.framesBefore), name: text))
+    guard let take else { return }
+    take.part.mark(.init(frame: max(0, frame - take.framesBefore), name: text))
   }
 
   // MARK: Syncing

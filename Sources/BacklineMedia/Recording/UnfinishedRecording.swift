@@ -14,10 +14,13 @@ public struct UnfinishedRecording: Sendable, Equatable {
 
   /// What recovering has brought back.
   public struct Recovered: Sendable, Equatable {
-    public let path: String
+    public internal(set) var path: String
+    /// Of the sound; of a movie its first track with sound, all 0 where there is none.
     public let frames: Int64
     public let sampleRate: Int
     public let channelCount: Int
+    /// How long it is.
+    public let seconds: Double
   }
 
   /// The working name for a file; where a name would get too long its end is left out.
@@ -26,6 +29,23 @@ public struct UnfinishedRecording: Sendable, Equatable {
     var short = name
     while short.utf8.count + ending.utf8.count > 255 { short.removeLast() }
     return folder + short + ending
+  }
+
+  /// Makes the file of a working name, and locks it; `path` is the name in errors.
+  static func create(_ workingPath: String, for path: String) throws(SoundFileWriteError) -> Int32 {
+    let descriptor = open(workingPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    if descriptor >= 0 {
+      flock(descriptor, LOCK_EX | LOCK_NB)
+      return descriptor
+    }
+    let code = errno
+    if code == EEXIST {
+      throw .cannotCreate(
+        path: path,
+        reason: "\(workingPath) is there, a recording that runs or was not finished: 'backline recover' brings it back")
+    }
+    if code == ENOSPC || code == EDQUOT { throw .failed(path: path, code: code) }
+    throw .cannotCreate(path: path, reason: String(cString: strerror(code)))
   }
 
   /// The recordings in a folder, or the one that `path` names, that nobody writes to any more.
@@ -64,13 +84,21 @@ public struct UnfinishedRecording: Sendable, Equatable {
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       throw .notVerified(path: path, reason: "is still being written to: end that recording first")
     }
-    try RecordingRepair.repair(descriptor, path: path)
+    let isMovie = MovieRepair.isMovie(descriptor)
+    if isMovie {
+      try MovieRepair.repair(descriptor, path: path)
+    } else {
+      try RecordingRepair.repair(descriptor, path: path)
+    }
+    var recovered = isMovie ? try MovieRepair.describe(path) : try describe()
+    let markers = isMovie ? [] : MarkerJournal.read(path, frames: recovered.frames)
+    if !markers.isEmpty { CueChunk.restore(markers, to: descriptor) }
     if fsync(descriptor) != 0 { throw .failed(path: path, code: errno) }
-    let reader: SoundFileReader
-    do throws(SoundFileError) {
-      reader = try SoundFileReader(path: path, channelLimit: RecordingPlan.channelLimit)
-    } catch {
-      throw .notVerified(path: path, reason: "is no sound file")
+    if !isMovie, let container = SoundContainer(ofFileNamed: finalPath), RecordingPlan.containers.contains(container),
+      !RecordingPlan.plainContainers.contains(container)
+    {
+      recovered.path = try RecordingConversion.convert(path, to: finalPath, container: container, sampleFormat: nil)
+      return recovered
     }
     var number = 1
     var target = finalPath
@@ -79,9 +107,20 @@ public struct UnfinishedRecording: Sendable, Equatable {
       number += 1
       target = Self.numbered(finalPath, number)
     }
-    return Recovered(
-      path: target, frames: reader.format.frameCount, sampleRate: reader.format.sampleRate,
-      channelCount: reader.format.channelCount)
+    if !markers.isEmpty { MarkerJournal.remove(path) }
+    recovered.path = target
+    return recovered
+  }
+
+  private func describe() throws(SoundFileWriteError) -> Recovered {
+    do throws(SoundFileError) {
+      let format = try SoundFileReader(path: path, channelLimit: RecordingPlan.channelLimit).format
+      return Recovered(
+        path: path, frames: format.frameCount, sampleRate: format.sampleRate, channelCount: format.channelCount,
+        seconds: Double(format.frameCount) / Double(max(1, format.sampleRate)))
+    } catch {
+      throw .notVerified(path: path, reason: "is no sound file")
+    }
   }
 
   /// `take.wav` with a number: `take-2.wav`.

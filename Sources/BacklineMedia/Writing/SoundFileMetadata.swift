@@ -43,6 +43,17 @@ public struct SoundFileMetadata: Sendable, Equatable {
     texts.append(Text(kind: Int32(SF_STR_TITLE), name: "title", text: title))
   }
 
+  /// What the first frame is in the time of the source, in frames, as broadcast information (`bext`) of version 1.
+  public mutating func setTimeReference(_ frame: Int64) {
+    broadcast = [UInt8](repeating: 0, count: MemoryLayout<SF_BROADCAST_INFO>.size)
+    broadcast.withUnsafeMutableBytes { bytes in
+      guard let info = bytes.baseAddress?.assumingMemoryBound(to: SF_BROADCAST_INFO.self) else { return }
+      info.pointee.version = 1
+      info.pointee.time_reference_low = UInt32(truncatingIfNeeded: frame)
+      info.pointee.time_reference_high = UInt32(truncatingIfNeeded: frame >> 32)
+    }
+  }
+
   public var isEmpty: Bool {
     texts.isEmpty && markers.isEmpty && broadcast.isEmpty && chunks.isEmpty && unknown.isEmpty
   }

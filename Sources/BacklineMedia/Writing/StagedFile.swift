@@ -24,14 +24,22 @@ public final class StagedFile {
   /// Makes an empty temporary file for `path`.
   ///
   /// A link is followed: the file that it stands for is replaced. With `replaces` false a name that is taken is refused, now
-  /// and again at the end.
-  public init(_ path: String, replacing replaces: Bool) throws(SoundFileWriteError) {
+  /// and again at the end. With `isRecoverable` the temporary file has the working name of a recording, and what a kill leaves of it
+  /// is not swept away but found by `UnfinishedRecording`.
+  public init(
+    _ path: String, replacing replaces: Bool, isRecoverable: Bool = false
+  ) throws(SoundFileWriteError) {
     self.path = path
     self.replaces = replaces
     destination = try Self.resolved(path, replacing: replaces)
     let folder = Self.folder(of: destination)
     Self.sweep(folder)
-    (descriptor, temporaryPath) = try Self.create(in: folder, for: path)
+    if isRecoverable {
+      temporaryPath = UnfinishedRecording.workingPath(destination)
+      descriptor = try UnfinishedRecording.create(temporaryPath, for: path)
+    } else {
+      (descriptor, temporaryPath) = try Self.create(in: folder, for: path)
+    }
     var old = stat()
     if replaces && stat(destination, &old) == 0 { _ = fchmod(descriptor, old.st_mode & 0o777) }
   }

@@ -24,6 +24,9 @@ final class Movie: @unchecked Sendable {
 
   var tracks: [movie_track] { (0..<movie_track_count(reader)).map { movie_track_at(reader, $0) } }
 
+  /// How many tracks are pictures, sound or subtitles.
+  var shownTracks: Int { tracks.count { $0.kind != movie_data } }
+
   /// The tracks with sound, by their places among all.
   var soundTracks: [Int] { tracks.indices.filter { tracks[$0].kind == movie_audio } }
 }

@@ -49,27 +49,33 @@ public final class MovieOutput: Sendable {
     }
   }
 
-  /// Takes a finished track in, and makes the movie of them when it was the last.
-  fileprivate func take(_ track: Int32, _ file: StagedSound) throws(OfflineError) {
+  /// Takes a finished track in, and makes the movie of them when it was the last. Returns the names of what the movie does not hold
+  /// of its source.
+  fileprivate func take(_ track: Int32, _ file: StagedSound) throws(OfflineError) -> [String] {
     let sounds = state.withLock { state in
       state.sounds.append((track, file))
       return state.sounds
     }
-    if sounds.count < trackCount { return }
+    if sounds.count < trackCount { return [] }
+    let dropped: [String]
     do throws(SoundFileWriteError) {
       let staged = try StagedFile(path, replacing: replaces)
-      try merge(sounds, into: staged.temporaryPath)
+      dropped = try merge(sounds, into: staged.temporaryPath)
       try staged.publish { path throws(SoundFileWriteError) in try verify(path) }
     } catch {
       throw OfflineError(error)
     }
     state.withLock { $0.sounds = [] }
+    return dropped
   }
 
   private func merge(
     _ sounds: [(track: Int32, file: StagedSound)], into target: String
-  ) throws(SoundFileWriteError) {
+  ) throws(SoundFileWriteError) -> [String] {
     let error = MovieMessage()
+    let dropped = UnsafeMutablePointer<CChar>.allocate(capacity: Int(MOVIE_DROPPED_BYTES))
+    dropped.initialize(repeating: 0, count: Int(MOVIE_DROPPED_BYTES))
+    defer { dropped.deallocate() }
     let names = sounds.compactMap { strdup($0.file.path) }
     defer { for name in names { free(name) } }
     let tracks = sounds.map(\.track)
@@ -80,9 +86,10 @@ public final class MovieOutput: Sendable {
         { context in
           guard let context else { return false }
           return Unmanaged<MovieOutput>.fromOpaque(context).takeUnretainedValue().isCancelled
-        }, Unmanaged.passUnretained(self).toOpaque(), error.text)
+        }, Unmanaged.passUnretained(self).toOpaque(), dropped, error.text)
     }
     if !isDone { throw .encoder(path: path, reason: error.string) }
+    return String(cString: dropped).split(separator: "\n").map(String.init)
   }
 
   /// Reads the movie back: its tracks are there, and each with sound begins with something that can be decoded.
@@ -90,9 +97,10 @@ public final class MovieOutput: Sendable {
     do throws(OfflineError) {
       let movie = try Movie(path: target)
       let original = try Movie(path: source)
-      let kept = original.tracks.filter { $0.kind != movie_data }.count
-      guard movie.tracks.count == kept, movie.soundTracks.count == original.soundTracks.count else {
-        throw OfflineError(.inputOutput, "has \(movie.tracks.count) tracks, not \(kept)")
+      // Chapters and time codes may be tracks of their own, of data.
+      let (found, kept) = (movie.shownTracks, original.shownTracks)
+      guard found == kept, movie.soundTracks.count == original.soundTracks.count else {
+        throw OfflineError(.inputOutput, "has \(found) tracks, not \(kept)")
       }
       for number in 1...movie.soundTracks.count { _ = try MovieSource(path: target, soundTrack: number) }
     } catch {
@@ -166,8 +174,9 @@ public final class MovieTrackDestination: OfflineDestination, @unchecked Sendabl
     movie_encoder_free(encoder)
     self.encoder = nil
     self.file = nil
-    try output.take(Int32(source.track), file)
-    return DestinationReport()
+    var report = DestinationReport()
+    report.droppedMetadata = try output.take(Int32(source.track), file)
+    return report
   }
 
   public func discard() {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define MOVIE_ERROR_BYTES 256
+#define MOVIE_DROPPED_BYTES 4096
 
 typedef enum movie_kind { movie_video = 0, movie_audio = 1, movie_subtitle = 2, movie_data = 3 } movie_kind;
 
@@ -53,10 +54,12 @@ bool movie_encoder_finish(movie_encoder *_Nonnull encoder, char *_Nonnull error)
 void movie_encoder_free(movie_encoder *_Nonnull encoder);
 
 /// Writes a movie of the format `format` to `path`: the tracks of `source`, in their order, those of `tracks` replaced by the
-/// sound of the files `sounds`; all packets as they are. `is_cancelled` is asked now and then.
+/// sound of the files `sounds`; all packets as they are. `is_cancelled` is asked now and then. `dropped`, of `MOVIE_DROPPED_BYTES`, gets
+/// the names of what the format does not hold, a line each.
 bool movie_merge(const char *_Nonnull source, const char *_Nonnull path, const char *_Nonnull format,
                  const int32_t *_Nonnull tracks, const char *_Nonnull const *_Nonnull sounds, int32_t count,
-                 bool (*_Nonnull is_cancelled)(void *_Nullable), void *_Nullable context, char *_Nonnull error);
+                 bool (*_Nonnull is_cancelled)(void *_Nullable), void *_Nullable context, char *_Nonnull dropped,
+                 char *_Nonnull error);
 
 // Coded samples, as they are.
 
@@ -69,11 +72,34 @@ typedef struct movie_packet {
   int32_t scale_num;
   int32_t scale_den;
   bool is_key;
+  /// Frames at the packet's end that belong to no sound: what fills an encoder's last packet up.
+  int32_t padding;
   const uint8_t *_Nullable bytes;
   int64_t count;
+  /// What a decoder has to know, where that has changed with this packet.
+  const uint8_t *_Nullable setup;
+  int64_t setup_count;
 } movie_packet;
 
 typedef struct movie_writer movie_writer;
+typedef struct movie_codec movie_codec;
+
+/// An encoder of sound by FFmpeg's name; `NULL` where it is not there or does not take such sound. `bit_rate` 0 is its usual one, `bits`
+/// how many of a sample are kept, 0 for all.
+movie_codec *_Nullable movie_codec_create(const char *_Nonnull name, int32_t rate, int32_t channels, int64_t bit_rate,
+                                          int32_t bits, char *_Nonnull error);
+void movie_codec_free(movie_codec *_Nonnull codec);
+/// The place of the first frame, which is told before it comes.
+void movie_codec_begin(movie_codec *_Nonnull codec, int64_t first_frame);
+/// The frames that an encoder puts before the first.
+int32_t movie_codec_padding(const movie_codec *_Nonnull codec);
+/// Takes interleaved frames, not more than make a packet: how many, -1 where it fails. Packets are taken out after each call.
+int64_t movie_codec_put(movie_codec *_Nonnull codec, const float *_Nonnull samples, int64_t count, char *_Nonnull error);
+bool movie_codec_end(movie_codec *_Nonnull codec, char *_Nonnull error);
+/// The next packet: 1, 0 where there is none now, -1 where it fails. Its bytes last until the next call.
+int32_t movie_codec_get(movie_codec *_Nonnull codec, movie_packet *_Nonnull packet, char *_Nonnull error);
+/// Whether a format holds what an encoder makes: tried out, since the tables of codecs say more than is so.
+bool movie_codec_fits(const char *_Nonnull format, const movie_codec *_Nonnull codec, char *_Nonnull error);
 
 /// The next packet of any track, in the order of the file: 1, 0 at the end, -1 where it is broken. Its bytes last until the next.
 int32_t movie_next_packet(movie_reader *_Nonnull reader, movie_packet *_Nonnull packet, char *_Nonnull error);
@@ -84,7 +110,13 @@ movie_writer *_Nullable movie_writer_create(const char *_Nonnull path, const cha
                                             char *_Nonnull error);
 /// Adds a track for packets such as those of a reader's track: its number, -1 where that cannot be. Before `begin`.
 int32_t movie_writer_add(movie_writer *_Nonnull writer, const movie_reader *_Nonnull reader, int32_t track);
-bool movie_writer_begin(movie_writer *_Nonnull writer, int32_t timescale, char *_Nonnull error);
+/// Adds a track for the packets of an encoder.
+int32_t movie_writer_add_codec(movie_writer *_Nonnull writer, const movie_codec *_Nonnull codec);
+/// Adds a track of texts with times: timed text in MP4 and MOV, which count its times in `timescale`, WebVTT metadata in Matroska.
+int32_t movie_writer_add_text(movie_writer *_Nonnull writer, int32_t timescale);
+/// Writes the header. `fragment` is the milliseconds after which what there is can be read when nothing follows any more; 0 where
+/// that is not needed.
+bool movie_writer_begin(movie_writer *_Nonnull writer, int32_t timescale, int64_t fragment, char *_Nonnull error);
 /// Writes a packet now; its times are converted to the track's, once.
 bool movie_writer_write(movie_writer *_Nonnull writer, const movie_packet *_Nonnull packet, char *_Nonnull error);
 bool movie_writer_finish(movie_writer *_Nonnull writer, char *_Nonnull error);
