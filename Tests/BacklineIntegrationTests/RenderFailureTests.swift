@@ -94,7 +94,7 @@ struct RenderFailureTests {
       (["--preset", good, "--set", "n0.gian=1"], 64), (["--preset", good, "--set", "n0.gain=1000"], 64),
       (["--preset", good, "--set", "n0.gain=nan"], 64), (["--preset", folder.file("bad.json")], 65),
       (["--preset", "no-such-preset"], 66), (["--events", folder.file("missing")], 66), (["--jobs", "0"], 64),
-      (["--threads", "2"], 64),
+      (["--threads", "0"], 64), (["--threads", "two"], 64),
     ]
     for (options, status) in refused { try expectRefused(["./in.wav", "./out.wav"] + options, status, folder) }
     try expectRefused(["./in.wav", "./out"], 64, folder)

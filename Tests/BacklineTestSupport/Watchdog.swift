@@ -7,9 +7,9 @@ public final class Watchdog: Sendable {
   private let lastSign: Atomic<Int64>
   private let isOver = Atomic<Bool>(false)
 
-  /// A watch over something that gives a sign at least every `seconds`.
+  /// A watch over something that gives a sign at least every `seconds`, once it has given the first.
   public init(seconds: Double = 60, _ what: String) {
-    lastSign = Atomic(backline_now())
+    lastSign = Atomic(.max)
     let thread = Thread { [weak self] in
       while let watchdog = self, !watchdog.isOver.load(ordering: .acquiring) {
         let silence = backline_now() - watchdog.lastSign.load(ordering: .relaxed)
@@ -22,6 +22,9 @@ public final class Watchdog: Sendable {
 
   /// A sign of life.
   public func feed() { lastSign.store(backline_now(), ordering: .relaxed) }
+
+  /// No sign is due until the next one: what follows waits for others.
+  public func rest() { lastSign.store(.max, ordering: .relaxed) }
 
   /// Ends the watch.
   public func end() { isOver.store(true, ordering: .releasing) }

@@ -2,6 +2,7 @@ import BacklineMedia
 
 /// How the sound of a track is to be encoded. Whether a container takes it, `MediaWriter` says.
 public struct AudioSettings: Sendable, Equatable {
+  /// What sound is encoded by.
   public enum Codec: String, Sendable, CaseIterable {
     /// Samples as they are.
     case pcm
@@ -11,6 +12,7 @@ public struct AudioSettings: Sendable, Equatable {
     case aac, opus, vorbis
   }
 
+  /// What it is encoded by.
   public var codec: Codec
   /// How samples are kept: PCM in any format (32-bit floating point unless told), FLAC as `int16` or `int24` (the default). Whole
   /// numbers of 16 and 24 bits are dithered. `nil` for lossy codecs, which have no such thing.
@@ -22,6 +24,7 @@ public struct AudioSettings: Sendable, Equatable {
   /// Bits a second of a lossy codec, all channels together; what it usually takes where `nil`.
   public var bitRate: Int?
 
+  /// Settings for a codec; what is left out is chosen as the properties say.
   public init(
     _ codec: Codec, sampleFormat: SampleFormat? = nil, sampleRate: Int, channelCount: Int, bitRate: Int? = nil
   ) {

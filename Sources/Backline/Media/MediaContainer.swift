@@ -8,15 +8,18 @@ extension MediaWriter {
   /// frame, and so is a late start where a codec puts frames before the first (AAC, Opus), and in every sound file. Matroska has
   /// no times before 0: where a codec puts frames there (AAC 1024, Vorbis 128), all tracks are that much later, together.
   public enum Container: String, Sendable, CaseIterable {
+    /// Matroska, MPEG-4, QuickTime.
     case matroska, mp4, mov
     /// WAV, which becomes RF64 beyond 4 GiB.
     case wav
     /// The same with the chunk `bext` (EBU Tech 3285), whose time reference is the start of the session.
     case broadcastWave
+    /// WAV with 64-bit sizes, Sony Wave64, Apple's Core Audio Format, FLAC.
     case rf64, w64, caf, flac
     /// Ogg with Vorbis or Opus.
     case ogg
 
+    /// True for those that hold several tracks and pictures.
     public var isMovie: Bool { self == .matroska || self == .mp4 || self == .mov }
 
     /// FFmpeg's name of a movie.
@@ -81,6 +84,7 @@ extension MediaWriter {
     /// Texts with times.
     public static let metadata = Input(content: .text)
 
+    /// What the track will carry.
     public var mediaType: MediaType {
       switch content {
       case .coded(let format): format.mediaType

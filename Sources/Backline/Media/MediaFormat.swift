@@ -2,6 +2,7 @@ import CMovie
 
 /// What a track carries.
 public enum MediaType: String, Sendable {
+  /// Pictures, sound, text, and what is none of them.
   case video, audio, subtitle, metadata
 
   init(_ kind: movie_kind) {
@@ -24,11 +25,13 @@ public struct MediaFormat: Sendable, Equatable {
     case plain
   }
 
+  /// What the track carries.
   public let mediaType: MediaType
   /// The codec by FFmpeg's name, such as `h264` or `aac`; `float32` for sound and `text` for metadata that is not coded.
   public let codec: String
   /// Frames a second and channels; 0 where the track is no sound.
   public let sampleRate: Int
+  /// Channels; 0 where the track is no sound.
   public let channelCount: Int
   let origin: Origin
 
@@ -47,6 +50,7 @@ public struct MediaFormat: Sendable, Equatable {
     if case .plain = origin { true } else { false }
   }
 
+  /// True where a container has to know the same of both.
   public static func == (one: MediaFormat, other: MediaFormat) -> Bool {
     switch (one.origin, other.origin) {
     case (.file(let first, let track), .file(let second, let otherTrack)): first === second && track == otherTrack

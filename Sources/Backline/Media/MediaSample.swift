@@ -2,13 +2,17 @@
 public struct MediaSample: Sendable {
   /// Of the reader's track, counted from 0; of no meaning to a writer.
   public let track: Int
+  /// How it is coded.
   public let format: MediaFormat
+  /// When it is shown or heard.
   public var presentationTime: MediaTime
   /// In the order of decoding; the same as the presentation's where nothing is reordered.
   public var decodeTime: MediaTime
+  /// How long it lasts.
   public var duration: MediaTime
   /// True where decoding can begin here.
   public var isKey: Bool
+  /// The coded data.
   public var bytes: [UInt8]
   /// Frames at the end that fill an encoder's last packet up, and belong to no sound.
   var padding: Int32 = 0

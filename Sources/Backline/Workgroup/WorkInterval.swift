@@ -8,7 +8,9 @@ import Synchronization
 public final class WorkInterval: Sendable {
   /// What has become of the intervals so far.
   public struct Counts: Sendable, Equatable {
+    /// Intervals that were begun.
     public var started: Int
+    /// Those that were finished.
     public var finished: Int
     /// Finished after their deadline.
     public var late: Int
@@ -26,6 +28,7 @@ public final class WorkInterval: Sendable {
   private let late = Atomic<Int>(0)
   private let longestTime = Atomic<Int64>(0)
 
+  /// An interval of a group's, which is begun again and again.
   public init(_ group: Workgroup) {
     self.group = group
     identity = group.identity

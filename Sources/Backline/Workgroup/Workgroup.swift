@@ -25,6 +25,7 @@ public final class Workgroup: Sendable {
 
   /// For logs and debuggers.
   public let name: String
+  /// What the group is for.
   public let kind: Kind
   /// Bytes of scratch memory that each member gets.
   public let arenaByteCount: Int

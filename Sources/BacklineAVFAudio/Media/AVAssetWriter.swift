@@ -14,7 +14,9 @@ public struct AVFileType: Sendable, Hashable, RawRepresentable {
   public static let mov = AVFileType(rawValue: "com.apple.quicktime-movie")
   /// MPEG-4.
   public static let mp4 = AVFileType(rawValue: "public.mpeg-4")
+  /// WAV.
   public static let wav = AVFileType(rawValue: "com.microsoft.waveform-audio")
+  /// Apple's Core Audio Format.
   public static let caf = AVFileType(rawValue: "com.apple.coreaudio-format")
 
   var container: MediaWriter.Container? {

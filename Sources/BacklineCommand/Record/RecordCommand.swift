@@ -13,12 +13,13 @@ enum RecordCommand {
       try session.start()
       signals.wait()
       let report = session.stop()
+      if let reason = session.loss { try context.errors.write("backline: error: \(SafeText.line(reason))\n") }
       if arguments.contains(.json) {
         try context.write(json: RecordText.json(report))
       } else {
         try context.write(RecordText.summary(report) + "\n")
       }
-      return RecordText.exitCode(report)
+      return session.loss == nil ? RecordText.exitCode(report) : .inputOutput
     }
   }
 }
@@ -35,6 +36,11 @@ private final class RecordSession: @unchecked Sendable {
   private let ports: [String]
   private let duration: Double?
   private let interrupt: @Sendable () -> Void
+  /// Why the server was lost.
+  private let lost = Mutex<String?>(nil)
+
+  /// Why the server went while it was recorded from; `nil` where it did not.
+  var loss: String? { lost.withLock { $0 } }
 
   init(
     _ arguments: ParsedArguments, _ context: CommandContext, interrupt: @escaping @Sendable () -> Void
@@ -113,6 +119,11 @@ private final class RecordSession: @unchecked Sendable {
         if case .configurationChanged(cause: "sampleRate", _, _, _) = event { recorder.followRate() }
         if case .stateChanged(.unavailable(let reason)) = event, !recorder.isRecording {
           completion(.failure(EngineError(.unavailable, reason)))
+        }
+        if case .stateChanged(.interrupted(let reason)) = event, recorder.isRecording {
+          // What there is gets its name; whoever records unattended does not wait for a server that may never return.
+          lost.withLock { $0 = reason }
+          interrupt()
         }
         // Started when the rate is known, so that the files have it.
         if case .stateChanged(.running) = event, !recorder.isRecording { begin(sources, completion) }

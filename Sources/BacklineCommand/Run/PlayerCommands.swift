@@ -164,19 +164,28 @@ final class PlayerCommands: @unchecked Sendable {
     do throws(EngineError) {
       resolved = try roots.existing(path)
     } catch {
-      engine.here { $0.spoilCapture() }
-      sessions[name] = Session(path: path, control: control, failure: error.message)
-      media.unload(control)
+      if loaded(name, control) == nil {
+        engine.here { $0.spoilCapture() }
+        sessions[name] = Session(path: path, control: control, failure: error.message)
+      }
       completion(.failure(error))
       return
     }
     open(name, resolved, control, completion)
   }
 
+  /// What a player plays from, which it keeps where it is given a file that cannot be.
+  private func loaded(_ name: String, _ control: PlayerControl) -> Session? {
+    guard control.source != nil, let session = sessions[name], session.control === control, session.failure == nil
+    else { return nil }
+    return session
+  }
+
   private func open(
     _ name: String, _ resolved: String, _ control: PlayerControl,
     _ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void
   ) {
+    let before = loaded(name, control)
     engine.here { try? $0.noteFile(resolved, of: name) }
     loads += 1
     let thisLoad = loads
@@ -192,7 +201,7 @@ final class PlayerCommands: @unchecked Sendable {
               .int32(Int32(file.format.sampleRate)),
             ]))
         case .failure(let error):
-          fail(thisLoad, error)
+          fail(thisLoad, error, before)
           completion(.failure(error))
         }
       }
@@ -210,8 +219,13 @@ final class PlayerCommands: @unchecked Sendable {
   }
 
   /// A file that could not be loaded leaves its player silent, unless another has been asked for meanwhile.
-  private func fail(_ load: Int, _ error: EngineError) {
+  private func fail(_ load: Int, _ error: EngineError, _ before: Session?) {
     guard let (name, session) = sessions.first(where: { $0.value.load == load }) else { return }
+    if let before {
+      sessions[name] = before
+      engine.here { try? $0.noteFile(before.path, of: name) }
+      return
+    }
     sessions[name]?.failure = error.message
     engine.here { $0.spoilCapture() }
     media.unload(session.control)

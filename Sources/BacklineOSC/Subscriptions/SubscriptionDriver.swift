@@ -13,6 +13,10 @@ public final class SubscriptionDriver: @unchecked Sendable {
   private let now: @Sendable () -> Int64
   private var timer: ControlExecutor.Timer?
   private var timerDue: Int64 = .max
+  /// No round is run before, so that commands have their turn however much is told.
+  private var rest: Int64 = .min
+  /// How long that is, in times of what the last rounds cost.
+  private static let restCosts: Int64 = 2
 
   /// `sample` answers the current values of a reading; `now` the time in nanoseconds.
   public init(
@@ -79,7 +83,8 @@ public final class SubscriptionDriver: @unchecked Sendable {
 
   /// Sets the timer for the next round.
   public func update() {
-    guard let due = table.nextRound else { return }
+    guard let next = table.nextRound else { return }
+    let due = max(next, rest)
     if timer != nil && timerDue <= due { return }
     if let timer { executor.cancel(timer) }
     timerDue = due
@@ -97,7 +102,10 @@ public final class SubscriptionDriver: @unchecked Sendable {
   private func runRounds() {
     timer = nil
     timerDue = .max
-    table.runRounds(now: now(), sample: sample, deliver: deliver)
+    let begin = now()
+    table.runRounds(now: begin, sample: sample, deliver: deliver)
+    let end = now()
+    rest = end + Self.restCosts * (end - begin)
     update()
   }
 }

@@ -151,6 +151,14 @@ public final class SubscriptionTable {
 
   /// Tells what waits for each round that is due; `sample` answers the current values of a reading.
   public func runRounds(now: Int64, sample: (String) -> [OSCArgument]?, deliver: Delivery) {
+    // Each reading once, however many have subscribed to it.
+    var sampled: [String: [OSCArgument]?] = [:]
+    func reading(_ address: String) -> [OSCArgument]? {
+      if let known = sampled[address] { return known }
+      let values = sample(address)
+      sampled[address] = .some(values)
+      return values
+    }
     for subscription in subscriptions where now >= subscription.nextRound {
       if !subscription.hasWaiting && subscription.readings.isEmpty { continue }
       for (interest, values) in subscription.takeWaiting() {
@@ -159,7 +167,7 @@ public final class SubscriptionTable {
       }
       for index in subscription.readings.indices {
         let address = subscription.readings[index].address
-        guard let values = sample(address), values != subscription.readings[index].last else { continue }
+        guard let values = reading(address), values != subscription.readings[index].last else { continue }
         subscription.readings[index].last = values
         deliver(OSCMessage(address, values), subscription.peer)
       }
