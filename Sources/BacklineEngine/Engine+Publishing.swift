@@ -238,11 +238,11 @@ extension Engine {
   /// Frees something once no plan holds it any more: when the plan after next edits has been taken.
   func discard(_ free: @escaping () -> Void) { garbage.append(Garbage(serial: nextSerial, free: free)) }
 
-  func discard(_ line: UnsafeMutablePointer<AlignmentLine>) {
-    discard {
-      line.pointee.deallocate()
-      line.deallocate()
-    }
+  func discard(_ line: UnsafeMutablePointer<AlignmentLine>) { discard { Self.free(line) } }
+
+  static func free(_ line: UnsafeMutablePointer<AlignmentLine>) {
+    line.pointee.deallocate()
+    line.deallocate()
   }
 
   static func free(_ node: GraphNode) {
@@ -414,7 +414,7 @@ extension Engine {
     store.topology.removeEdge(index)
     removedEdges.insert(index)
     maps[index] = nil
-    lines[index] = nil
+    if let line = lines.removeValue(forKey: index) { discard(line) }
     store.isDirty = true
     discard { Self.free(state) }
   }

@@ -34,8 +34,8 @@ public actor Engine {
   var maps: [Int32: ChannelMap] = [:]
   /// Units that belong to one user of this engine and are in no catalog.
   var ownUnits: [String: UnitDescription] = [:]
-  /// The alignment lines of connections that have one.
-  var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
+  /// The alignment lines of connections that have one: the control queue's, freed with the engine.
+  nonisolated(unsafe) var lines: [Int32: UnsafeMutablePointer<AlignmentLine>] = [:]
   var generations: [UInt32] = []
   var undoStack: [UndoStep] = []
   var redoStack: [UndoStep] = []
@@ -401,6 +401,7 @@ public actor Engine {
     core.deinitialize(count: 1)
     core.deallocate()
     for item in garbage { item.free() }
+    for line in lines.values { Self.free(line) }
     for node in store.nodes.compactMap({ $0 }) + store.ghosts.map(\.node) { Self.free(node) }
     for edge in store.topology.edges { if let state = edge.state { Self.free(state) } }
   }

@@ -25,6 +25,7 @@ public struct EdgeState {
   /// Frames until a fade-out over `endRamp` begins; negative where none is planned (R5).
   var endIn: Int32 = -1
   var endRamp: Int32 = 0
+  /// The control queue's, which frees it.
   var line: UnsafeMutablePointer<AlignmentLine>?
   /// A quantum of the source's past, for a connection that closes a loop (R7).
   let loop: UnsafeMutablePointer<Float>?
@@ -47,9 +48,5 @@ public struct EdgeState {
   public func deallocate() {
     mix.deallocate()
     if let loop { SampleMemory.free(loop) }
-    if let line {
-      line.pointee.deallocate()
-      line.deallocate()
-    }
   }
 }
