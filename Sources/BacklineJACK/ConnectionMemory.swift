@@ -13,6 +13,8 @@ struct ConnectionMemory: Sendable {
   /// The own ports that have ever been there, and those of them that are not there now.
   private var known: Set<String> = []
   private var withdrawn: Set<String> = []
+  /// Ports of others that have gone: news of their disconnections may follow that of their end.
+  private var gone: Set<String> = []
 
   init(_ wanted: [JACKConnection]) { self.wanted = wanted }
 
@@ -20,26 +22,32 @@ struct ConnectionMemory: Sendable {
   mutating func connected(_ connection: JACKConnection) {
     pending.removeAll { $0.connection == connection }
     reported.remove(connection.peer)
+    gone.remove(connection.peer)
     if !wanted.contains(connection) { wanted.append(connection) }
   }
 
   /// Takes down that a connection is gone, at a time in nanoseconds.
   mutating func disconnected(_ connection: JACKConnection, at now: Int64) {
     // With an own port that the graph has no use for now, its connections go for the time being.
-    if isWithdrawn(connection) { return }
+    if isWithdrawn(connection) || gone.contains(connection.peer) { return }
     guard wanted.contains(connection), !pending.contains(where: { $0.connection == connection }) else { return }
     pending.append((connection, now + Self.patience))
   }
 
   /// Takes down that a port of another client has vanished: its disconnections were nobody's wish.
   mutating func vanished(_ peer: String) {
+    if wanted.contains(where: { $0.peer == peer }) { gone.insert(peer) }
     pending.removeAll { $0.connection.peer == peer }
   }
+
+  /// Takes down that a port of another client is there.
+  mutating func appeared(_ peer: String) { gone.remove(peer) }
 
   /// Takes down that the server is gone, and every connection with it.
   mutating func lost() {
     pending = []
     reported = []
+    gone = []
   }
 
   mutating func renamed(from old: String, to new: String) {
@@ -54,6 +62,9 @@ struct ConnectionMemory: Sendable {
     known.formUnion(ports)
     return new
   }
+
+  /// Takes back that these own ports have been there.
+  mutating func reconsider(_ ports: Set<String>) { known.subtract(ports) }
 
   /// Takes down that own ports are about to go.
   mutating func withdraw(_ ports: Set<String>) { withdrawn.formUnion(ports) }
@@ -94,5 +105,6 @@ struct ConnectionMemory: Sendable {
     wanted = connections
     pending = []
     reported = []
+    gone = []
   }
 }

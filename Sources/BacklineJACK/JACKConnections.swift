@@ -20,23 +20,26 @@ final class ConnectionKeeper: Sendable {
 extension JACKSession {
   /// Makes the connections of a session that has just begun.
   func connectAtStart() {
+    let wanted = connections.memory.withLock { $0.restorable }
     connectNew()
-    restore(connections.memory.withLock { $0.restorable })
+    restore(wanted)
   }
 
   /// Connects, where that is the policy, ports that have not been there before: inputs to capture ports and outputs to playback
   /// ports of the hardware, in order.
+  ///
+  /// They are wanted from then on, so that what a server's end keeps from being made is made on the next one.
   func connectNew() {
-    let new = connections.memory.withLock { $0.introduce(portNames.all) }
-    if options.connectPolicy != .auto || connections.hasList.load(ordering: .relaxed) || new.isEmpty { return }
     let capture = systemPorts(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue)
-    for (source, port) in zip(capture, portNames.inputs) where new.contains(port) {
-      jack_connect(client, source, "\(name):\(port)")
-    }
     let playback = systemPorts(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue)
-    for (destination, port) in zip(playback, portNames.outputs) where new.contains(port) {
-      jack_connect(client, "\(name):\(port)", destination)
-    }
+    let new = connections.memory.withLock { $0.introduce(portNames.all) }
+    if new.isEmpty || options.connectPolicy != .auto || connections.hasList.load(ordering: .relaxed) { return }
+    // A server without hardware, or one that has just gone: there will be another.
+    if capture.isEmpty && playback.isEmpty { return connections.memory.withLock { $0.reconsider(new) } }
+    let pairs = Array(zip(portNames.inputs, capture)) + Array(zip(portNames.outputs, playback))
+    let chosen = pairs.filter { new.contains($0.0) }.map { JACKConnection(port: $0.0, peer: $0.1) }
+    connections.memory.withLock { memory in chosen.forEach { memory.connected($0) } }
+    restore(chosen)
   }
 
   /// The audio ports with these flags, in the server's order.
@@ -53,7 +56,10 @@ extension JACKSession {
   }
 
   /// Makes connections whose peers exist; says once of each other peer that it is missing.
-  func restore(_ wanted: [JACKConnection], attempts: Int = 5) {
+  ///
+  /// A peer's ports are there before it can be connected, at times by as long as it takes to load its samples: what fails is
+  /// tried again ever more slowly, for a minute and a half.
+  func restore(_ wanted: [JACKConnection], pause: Double = 0.1) {
     guard let client, isActive, !isLost, !notices.isClosing.load(ordering: .relaxed) else { return }
     var failed: [JACKConnection] = []
     for connection in wanted {
@@ -69,10 +75,13 @@ extension JACKSession {
       let result = isOutput ? jack_connect(client, own, peer) : jack_connect(client, peer, own)
       if result != 0 && result != EEXIST { failed.append(connection) }
     }
-    // A peer's ports are announced before the peer can be connected.
-    if failed.isEmpty || attempts <= 1 { return }
-    let again = failed
-    worker.run(after: 0.1) { [weak self] in self?.restore(again, attempts: attempts - 1) }
+    if failed.isEmpty || pause > 50 { return }
+    let again = Set(failed)
+    worker.run(after: pause) { [weak self] in
+      guard let self else { return }
+      // Not what the user has taken apart meanwhile, or wants no more.
+      restore(connections.memory.withLock { $0.restorable.filter(again.contains) }, pause: pause * 2)
+    }
   }
 
   /// Learns from what has happened, and makes wanted connections whose peers have appeared.
@@ -83,7 +92,9 @@ extension JACKSession {
     connections.memory.withLock { memory in
       for notice in portNotices {
         switch notice {
-        case .appeared(let port): appeared.insert(port)
+        case .appeared(let port):
+          appeared.insert(port)
+          memory.appeared(port)
         case .vanished(let port):
           appeared.remove(port)
           memory.vanished(port)

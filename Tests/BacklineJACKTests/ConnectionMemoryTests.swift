@@ -39,6 +39,29 @@ struct ConnectionMemoryTests {
     #expect(memory.wanted == [synth, playback])
   }
 
+  @Test("the death of a peer that is told before its disconnection is no wish either, and its return begins anew")
+  func deathFirst() {
+    var memory = ConnectionMemory([synth])
+    memory.vanished("synth:out")
+    memory.disconnected(synth, at: 0)
+    #expect(memory.restorable == [synth])
+    memory.appeared("synth:out")
+    memory.settle(at: .max) { _ in true }
+    #expect(memory.wanted == [synth])
+    memory.disconnected(synth, at: 0)
+    memory.settle(at: .max) { _ in true }
+    #expect(memory.wanted == [])
+  }
+
+  @Test("own ports are new once, and again when that was taken back")
+  func introduced() {
+    var memory = ConnectionMemory([])
+    #expect(memory.introduce(["in_1", "out_1"]) == ["in_1", "out_1"])
+    #expect(memory.introduce(["in_1", "out_1"]) == [])
+    memory.reconsider(["out_1"])
+    #expect(memory.introduce(["in_1", "out_1"]) == ["out_1"])
+  }
+
   @Test("a connection made again in time is not forgotten")
   func madeAgain() {
     var memory = ConnectionMemory([synth])
