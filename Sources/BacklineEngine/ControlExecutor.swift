@@ -128,6 +128,11 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
     return timer
   }
 
+  /// Calls `body` on the queue: at once where that is the caller's thread, else as soon as its turn comes.
+  public func run(_ body: @escaping @Sendable () -> Void) {
+    if isCurrent { body() } else { schedule(after: 0, body) }
+  }
+
   /// Takes a timer back. It does not fire any more once this has returned on the queue.
   public func cancel(_ timer: Timer) {
     state.withLock { state in state.timers.removeAll { $0.id == timer.id } }

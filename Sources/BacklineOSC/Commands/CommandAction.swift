@@ -7,7 +7,8 @@ public enum CommandAction {
   case change([Command], reply: [OSCArgument]?, feedback: [Feedback])
   /// A question, answered when everything before it has been done.
   case answer(() throws(EngineError) -> [OSCArgument])
-  /// Something that cannot be part of a transaction: runs at once and answers through `completion`, now or later.
+  /// Something that cannot be part of a transaction: runs at once and answers through `completion`, now or later,
+  /// from any thread.
   case alone((_ completion: @escaping @Sendable (Result<[OSCArgument], EngineError>) -> Void) -> Void)
   /// Answers itself, with more than one message.
   case special(() throws(EngineError) -> Void)

@@ -160,7 +160,10 @@ public final class CommandRouter: @unchecked Sendable {
       case .answer(let values):
         answer(request, try values())
       case .alone(let work):
-        work { [weak self] result in self?.finish(request, result) }
+        work { [weak self] result in
+          guard let self else { return }
+          engine.executor.run { [self] in finish(request, result) }
+        }
       case .special(let work):
         try work()
       }

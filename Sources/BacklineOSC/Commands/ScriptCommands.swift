@@ -30,8 +30,10 @@ extension CommandRouter {
         return perform(script: later, at: frame, completion)
       }
       work { [self] result in
-        if case .failure(let error) = result { return completion(error) }
-        engine.executor.schedule(after: 0) { [self] in perform(script: later, at: frame, completion) }
+        engine.executor.schedule(after: 0) { [self] in
+          if case .failure(let error) = result { return completion(error) }
+          perform(script: later, at: frame, completion)
+        }
       }
     } catch {
       completion(error)

@@ -12,6 +12,7 @@ extension OSCServer {
 
   /// Sends a message to a destination itself, whatever reply port one who sends from there has named for its own answers.
   public func sendDirectly(_ message: OSCMessage, to destination: OSCPeer) {
+    assert(executor.isCurrent, "the encoder's bytes belong to the control queue")
     if !isOpen { return }
     do throws(OSCEncodingError) {
       send(try encoder.encode(message, limit: destination.packetLimit), directlyTo: destination)
@@ -34,6 +35,7 @@ extension OSCServer {
 
   /// Sends one message to many peers, encoding it once.
   public func send(_ message: OSCMessage, to peers: [OSCPeer]) {
+    assert(executor.isCurrent, "the encoder's bytes belong to the control queue")
     if !isOpen || peers.isEmpty { return }
     guard let bytes = try? encoder.encode(message, limit: OSCLimits.datagramBytes) else {
       // Rare: too long for UDP, or not to be encoded; each peer is told so or gets it over TCP.
