@@ -2,6 +2,7 @@ import BacklineDSP
 import BacklineEngine
 import BacklineTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("Several threads render the same bits as one (R1, U-87)")
@@ -71,6 +72,49 @@ struct ParallelTests {
       helped += many.tasks
     }
     #expect(helped > 0, "no task was ever taken by another thread")
+  }
+
+  @Test("cycle after cycle with four helpers beside other load: none hangs, and the late are counted")
+  func manyCycles() async throws {
+    let cycles = Self.isLong ? 1_000_000 : 20_000
+    let engine = try Engine(catalog: TestUnits.catalog)
+    await engine.setThreads(.always(5))
+    var commands: [Command] = [.add(kind: "mixer", name: "sum", values: [])]
+    var connections = [("sum", "output")]
+    for chain in 0..<8 {
+      // One of a thousand blocks takes twelve times as long as there is time.
+      commands.append(.add(kind: "oscillator", name: "source\(chain)", values: []))
+      commands.append(.add(kind: "slow", name: "slow\(chain)", values: chain == 3 ? [(0, 1_000), (1, 1_000)] : []))
+      commands += (0..<4).map { .add(kind: "equalizer", name: "band\(chain)_\($0)", values: []) }
+      let path = ["source\(chain)", "slow\(chain)"] + (0..<4).map { "band\(chain)_\($0)" } + ["sum"]
+      connections += Array(zip(path, path.dropFirst()))
+    }
+    commands += connections.map { .connect(Endpoint($0), Endpoint($1)) }
+    try await engine.perform(commands)
+    let watchdog = Watchdog("cycles with helpers beside other load")
+    let isOver = Atomic<Bool>(false)
+    for _ in 0..<2 { Thread.detachNewThread { while !isOver.load(ordering: .relaxed) {} } }
+    defer {
+      watchdog.end()
+      isOver.store(true, ordering: .relaxed)
+    }
+    let host = try TimerHost(sampleRate: 192_000, period: 16)
+    await engine.start(host, name: "many")
+    var seen: Int64 = -1
+    while host.renderedFrames < 16 * Int64(cycles) {
+      if host.renderedFrames > seen { watchdog.feed() }
+      seen = host.renderedFrames
+      try await Task.sleep(nanoseconds: 20_000_000)
+    }
+    let late = host.lateCounts
+    let slow = Int(host.renderedFrames) / 16 / 1_000
+    #expect(late.own >= slow - 1, "\(slow) blocks were slow")
+    #expect(late.server > 0, "cycles that were left out for them")
+    if host.isRealtime { #expect(await engine.tasksByHelpers > 0) }
+    if Self.isLong { print("\(host.renderedFrames / 16) cycles, \(late.own) late, \(late.server) gaps") }
+    watchdog.rest()
+    await engine.stop()
+    try await waitUntil { await engine.state == .stopped }
   }
 
   @Test("what nothing reaches, a single node, and ports without a node are rendered on several threads, too")

@@ -27,8 +27,17 @@ public enum TestUnits {
     kind: "echo", title: "Echo", summary: "Repeats.", inputs: [.init("input")], outputs: [.init("output")],
     parameters: [], make: { UnitInstance(Echo.self, $0) })
 
+  /// Takes so many microseconds for one of so many blocks, and lets sound through.
+  public static let slow = UnitDescription(
+    kind: "slow", title: "Slow", summary: "Wastes time.", inputs: [.init("input")], outputs: [.init("output")],
+    parameters: [
+      .init("microseconds", "How long a block takes.", 0...100_000, default: 0),
+      .init("blocks", "One of so many blocks is slow.", 1...1_000_000, default: 1),
+    ],
+    make: { UnitInstance(SlowUnit.self, $0) })
+
   /// The standard units and these.
-  public static let catalog = UnitCatalog.standard.adding([lookAhead, faulty, mono, echo])
+  public static let catalog = UnitCatalog.standard.adding([lookAhead, faulty, mono, echo, slow])
 }
 
 /// `state` as the unit it is.
@@ -167,3 +176,40 @@ private func echoRender(_ state: UnsafeMutableRawPointer, _ block: UnsafePointer
 }
 @_noLocks
 private func echoReset(_ state: UnsafeMutableRawPointer) { unit(state, Echo.self).pointee.reset() }
+
+struct SlowUnit: ProcessingUnit, ~Copyable {
+  static var description: UnitDescription { TestUnits.slow }
+  static let functions = UnitFunctions(render: slowRender, set: slowSet, reset: { _ in }, tail: { _ in 0 })
+  private var nanoseconds: Int64 = 0
+  private var blocks = 1
+  private var block = 0
+
+  init(_ format: UnitFormat) {}
+
+  @_noLocks
+  mutating func render(_ render: borrowing RenderBlock) {
+    block &+= 1
+    if block >= blocks {
+      block = 0
+      let end = backline_now() &+ nanoseconds
+      while backline_now() < end {}
+    }
+    for channel in 0..<2 {
+      backline_copy(render.output(0, channel), render.input(0, channel), Int64(render.frameCount))
+    }
+  }
+
+  @_noLocks
+  mutating func set(_ parameter: Int32, _ value: Float) {
+    if parameter == 0 { nanoseconds = Int64(value) &* 1_000 } else { blocks = Int(value) }
+  }
+}
+
+@_noLocks
+private func slowRender(_ state: UnsafeMutableRawPointer, _ block: UnsafePointer<RenderBlock>) {
+  unit(state, SlowUnit.self).pointee.render(block.pointee)
+}
+@_noLocks
+private func slowSet(_ state: UnsafeMutableRawPointer, _ parameter: Int32, _ value: Float, _ ramp: Int32) {
+  unit(state, SlowUnit.self).pointee.set(parameter, value)
+}

@@ -9,7 +9,7 @@ struct BenchOptions {
     usage: backline-bench [--workload units,w1,w1b,w1c,w2,w3,capacity,w4,w5,w6,w7,taps,players,
                                       reverb-peers]
                           [--frames 64,16] [--seconds N] [--repeats N]
-                          [--peers none|scsynth] [--backline PATH] [--json]
+                          [--peers none|scsynth] [--backline PATH] [--plot FILE] [--json]
       --workload  units every unit by itself, w1, w1b, w1c rendering of files, w2 load by number of nodes,
                   w3 chains on two threads, capacity the most nodes in time,
                   w4 OSC, w5 edits, w6 convolution, w7 start and idle, taps and players of the Swift library,
@@ -20,6 +20,7 @@ struct BenchOptions {
       --repeats   how often each case is measured, servers by turns (3)
       --peers     what to measure beside backline in the same run (scsynth where it is installed)
       --backline  the program to measure (the one built beside this)
+      --plot      where to draw w2's load by number of nodes, as SVG; periods after the first go to FILE-FRAMES
       --json      the result as JSON
     """
 
@@ -29,6 +30,7 @@ struct BenchOptions {
   var repeats = 3
   var measuresPeers = true
   var backline: String?
+  var plot: String?
   var json = false
 
   /// Reads what follows the program's name; `nil` where help was asked for.
@@ -46,6 +48,7 @@ struct BenchOptions {
       case "--help", "-h": return nil
       case "--json": json = true
       case "--backline": backline = try value()
+      case "--plot": plot = try value()
       case "--seconds": seconds = try Self.number(try value(), of: "--seconds", Double.init, 0.2...600)
       case "--repeats": repeats = try Self.number(try value(), of: "--repeats", Int.init, 1...100)
       case "--frames":

@@ -22,11 +22,21 @@ enum BenchProgram {
           if Interruption.isWanted { break }
         }
       }
+      try draw(report.plots, options.plot)
       print(options.json ? report.json : report.text, terminator: "")
       return Interruption.isWanted ? 130 : 0
     } catch {
       say("backline-bench: \(error)")
       return 64
+    }
+  }
+
+  /// Writes the first picture to the file that was asked for, others beside it.
+  private static func draw(_ plots: [(name: String, plot: LinePlot)], _ path: String?) throws {
+    guard let path else { return }
+    for (index, plot) in plots.enumerated() {
+      let stem = path.hasSuffix(".svg") ? String(path.dropLast(4)) : path
+      try TextFile.write(Array(plot.plot.svg.utf8), to: index == 0 ? path : "\(stem)-\(plot.name).svg")
     }
   }
 

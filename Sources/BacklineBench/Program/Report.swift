@@ -20,6 +20,7 @@ struct Report {
 
   private var notes: [String] = []
   private var tables: [Table] = []
+  private(set) var plots: [(name: String, plot: LinePlot)] = []
 
   mutating func note(_ line: String) {
     notes.append(line)
@@ -31,6 +32,9 @@ struct Report {
     tables.append(table)
     BenchProgram.say(Self.text(table))
   }
+
+  /// Adds a picture; `name` tells it from others.
+  mutating func add(_ plot: LinePlot, name: String) { plots.append((name, plot)) }
 
   // MARK: Text
 

@@ -2,7 +2,7 @@ import CBackline
 
 /// W2: JACK's DSP load by the number of stereo biquad nodes, each a node of its own whose values may change at any moment.
 extension Bench {
-  private static let counts = [100, 500, 1000]
+  private static let counts = [100, 250, 500, 750, 1000]
 
   func measureNodes(_ report: inout Report) throws {
     for frames in options.frames {
@@ -12,6 +12,9 @@ extension Bench {
       var table = Report.Table(
         title: "W2 DSP load in percent at \(frames) frames, by nodes (idle server \(Statistics.text(idle.median, 1)))",
         columns: ["topology", "server"] + Self.counts.map { "\($0)" } + ["late % at most", "us/node", "us/node least"])
+      var plot = LinePlot(
+        title: "DSP load by stereo biquad nodes, \(frames) frames at 48 kHz", xTitle: "nodes",
+        yTitle: "load in percent")
       for topology in Topology.allCases {
         var series = Dictionary(uniqueKeysWithValues: kinds.map { ($0, LoadSeries(counts: Self.counts.count)) })
         for turn in 0..<options.repeats {
@@ -20,13 +23,16 @@ extension Bench {
           }
         }
         for kind in kinds {
-          if let series = series[kind] { table.rows.append(row(topology, kind, series, jack)) }
+          guard let series = series[kind] else { continue }
+          table.rows.append(row(topology, kind, series, jack))
+          plot.lines.append(line(topology, kind, series))
         }
         if let ours = series[.backline], let theirs = series[.scsynth] {
           table.rows.append(ratios(topology, ours, theirs))
         }
       }
       report.add(table)
+      report.add(plot, name: "\(frames)")
     }
   }
 
@@ -68,6 +74,13 @@ extension Bench {
       .number(series.late, 2), .number(Statistics.median(series.slopes).map { $0 * scale }, 3),
       .number(series.slopes.min().map { $0 * scale }, 3),
     ]
+  }
+
+  private func line(_ topology: Topology, _ kind: ServerKind, _ series: LoadSeries) -> LinePlot.Line {
+    let points = zip(Self.counts, series.loads).compactMap { count, loads in
+      Statistics.median(loads).map { (x: Double(count), y: $0) }
+    }
+    return LinePlot.Line(name: "\(kind.rawValue), \(topology.rawValue)", group: kind.rawValue, points: points)
   }
 
   /// Ours to theirs, repeat by repeat, the median of that.
