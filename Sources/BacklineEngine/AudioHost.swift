@@ -98,6 +98,8 @@ public protocol AudioHost: AnyObject, Sendable {
   var lateCounts: (own: Int, server: Int) { get }
   /// The part of the cycles' time that rendering takes: averaged over about a second, and the largest so far.
   var load: (mean: Float, largest: Float) { get }
+  /// The part of its time that rendering took in no more than `part` of all cycles (0 to 1), to 12.5 %; 0 where nothing is known.
+  func load(ofCycles part: Double) -> Float
   /// True when the render thread runs with real-time scheduling.
   var isRealtime: Bool { get }
   /// The frames rendered since the host's creation. Asked for while nothing renders.
@@ -116,6 +118,7 @@ public protocol AudioHost: AnyObject, Sendable {
 
 extension AudioHost {
   public var load: (mean: Float, largest: Float) { (0, 0) }
+  public func load(ofCycles part: Double) -> Float { 0 }
   public var outsideLatencies: (input: Int, output: Int) { (0, 0) }
   public var fades: Bool { true }
   public var isOffline: Bool { false }

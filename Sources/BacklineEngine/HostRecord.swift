@@ -38,4 +38,7 @@ public final class HostRecord: @unchecked Sendable {
   public var load: (mean: Float, largest: Float) {
     (meter.pointee.load.load(ordering: .relaxed), meter.pointee.largestLoad.load(ordering: .relaxed))
   }
+
+  /// What rendering took in no more than a part of the cycles (0 to 1).
+  public func load(ofCycles part: Double) -> Float { meter.pointee.load(ofCycles: part) }
 }

@@ -92,6 +92,8 @@ public final class TimerHost: AudioHost {
 
   public var load: (mean: Float, largest: Float) { record.load }
 
+  public func load(ofCycles part: Double) -> Float { record.load(ofCycles: part) }
+
   public var isRealtime: Bool {
     core.state.withLock { $0.session?.isRealtime.load(ordering: .relaxed) ?? false }
   }

@@ -64,6 +64,8 @@ public final class JACKHost: AudioHost {
 
   public var load: (mean: Float, largest: Float) { core.record.load }
 
+  public func load(ofCycles part: Double) -> Float { core.record.load(ofCycles: part) }
+
   public var outsideLatencies: (input: Int, output: Int) {
     (core.record.inputLatency.load(ordering: .relaxed), core.record.outputLatency.load(ordering: .relaxed))
   }

@@ -13,6 +13,8 @@ public struct CycleMeter: ~Copyable {
   /// The largest part that rendering took of any cycle.
   public let largestLoad = Atomic<Float>(0)
 
+  private let histogram = LoadHistogram()
+
   /// A meter at zero.
   public init() {}
 
@@ -27,10 +29,16 @@ public struct CycleMeter: ~Copyable {
     if finish > deadline && (begin <= deadline || spent > length) {
       ownLate.store(ownLate.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
+    histogram.count(spent, of: length)
     let part = Float(spent) / Float(length)
     let before = load.load(ordering: .relaxed)
     load.store(before + (part - before) * min(1, Float(length) * 1e-9), ordering: .relaxed)
     if part > largestLoad.load(ordering: .relaxed) { largestLoad.store(part, ordering: .relaxed) }
+  }
+
+  /// The part of its time that rendering took in no more than `part` of all cycles (0 to 1), to 12.5 %.
+  public func load(ofCycles part: Double) -> Float {
+    min(histogram.quantile(part), largestLoad.load(ordering: .relaxed))
   }
 
   /// Counts rendered frames; returns how many there were before.

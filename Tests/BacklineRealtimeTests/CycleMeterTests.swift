@@ -34,6 +34,29 @@ struct CycleMeterTests {
     #expect(meter.ownLate.load(ordering: .relaxed) == 0)
   }
 
+  @Test("what all but one of ten thousand cycles stay below is neither the mean nor the largest")
+  func quantiles() {
+    let meter = CycleMeter()
+    #expect(meter.load(ofCycles: 0.9999) == 0)
+    for cycle in 0..<9_999 as Range<Int64> {
+      meter.take(begin: 0, finish: 100_000 + cycle % 2 * 50_000, deadline: .max, length: 1_000_000)
+    }
+    meter.take(begin: 0, finish: 900_000, deadline: .max, length: 1_000_000)
+    var usual = meter.load(ofCycles: 0.9999)
+    #expect(usual > 0.15 && usual <= 0.15 * 1.125)
+    #expect(meter.load(ofCycles: 1) == 0.9)
+    let half = meter.load(ofCycles: 0.5)
+    #expect(half > 0.1 && half <= 0.1 * 1.125)
+    // A second one of twenty thousand is among them; a third is beyond.
+    meter.take(begin: 0, finish: 900_000, deadline: .max, length: 1_000_000)
+    usual = meter.load(ofCycles: 0.9999)
+    #expect(usual > 0.8)
+    // However long, and however short.
+    meter.take(begin: 0, finish: .max / 8_192, deadline: .max, length: 1)
+    meter.take(begin: 5, finish: 0, deadline: .max, length: 1_000_000)
+    #expect(meter.load(ofCycles: 1) >= 64)
+  }
+
   @Test("a shut gate lets nobody in, and shutting fails while someone stays inside")
   func gate() {
     let gate = RenderGate()

@@ -88,6 +88,7 @@ struct Bench {
     case .w7: try measureIdle(&report)
     case .taps: try measureTaps(&report)
     case .players: try measurePlayers(&report)
+    case .deadline: try measureDeadline(&report)
     }
   }
 

@@ -12,20 +12,20 @@ final class Rack: BenchServer {
   var lastSync: Int32 = 0
   let answersEdits = true
 
-  init(_ program: String, _ jack: JACKServer, isStream: Bool, threads: Int = 1) throws {
-    child = try Self.start(program, threads: threads)
+  init(_ program: String, _ jack: JACKServer, isStream: Bool, threads: Int = 1, root: String? = nil) throws {
+    child = try Self.start(program, threads: threads, root: root)
     let questions = try OSCSocket(port: Self.port, isStream: false)
     try Self.awaitRunning(child, questions)
     socket = isStream ? try OSCSocket(port: Self.port, isStream: true) : questions
   }
 
   /// Only starts it.
-  static func start(_ program: String, threads: Int = 1) throws(BenchError) -> Child {
+  static func start(_ program: String, threads: Int = 1, root: String? = nil) throws(BenchError) -> Child {
     try Child(
       [
         program, "run", "--name", clientName, "--server", JACKServer.name, "--host", "jack", "--osc-port", "\(port)",
         "--threads", "\(threads)",
-      ], log: "/tmp/\(JACKServer.name)-rack.log")
+      ] + (root.map { ["--root", $0] } ?? []), log: "/tmp/\(JACKServer.name)-rack.log")
   }
 
   private static func awaitRunning(_ child: Child, _ socket: OSCSocket) throws {

@@ -89,7 +89,7 @@ struct StatusReport: Equatable {
   }
 
   private func shown(_ entry: Entry, _ terminal: Terminal) -> String {
-    guard entry.name == "load" || entry.name == "loadMax", let load = number(entry.value) else {
+    guard ["load", "loadMax", "load9999"].contains(entry.name), let load = number(entry.value) else {
       return OSCArgumentText.show(entry.value)
     }
     let figure = TextLayout.rightAligned("\(ValueText.fixed(load, 1))%", 6)

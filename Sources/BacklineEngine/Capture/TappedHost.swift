@@ -51,6 +51,7 @@ public final class TappedHost: AudioHost, @unchecked Sendable {
   public func frame(at nanoseconds: Int64) -> Int64? { host.frame(at: nanoseconds) }
   public var lateCounts: (own: Int, server: Int) { host.lateCounts }
   public var load: (mean: Float, largest: Float) { host.load }
+  public func load(ofCycles part: Double) -> Float { host.load(ofCycles: part) }
   public var isRealtime: Bool { host.isRealtime }
   public var hasDeadline: Bool { host.hasDeadline }
   public func employ(_ workers: WorkerThreads) { host.employ(workers) }

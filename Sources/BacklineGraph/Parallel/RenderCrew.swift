@@ -86,7 +86,7 @@ extension RenderCrew {
   func noteSerial(_ time: Int64, frames: Int) {
     isShared.store(false, ordering: .relaxed)
     governor.pointee.noteSerial()
-    meters[0].add(time)
+    meters.pointee.add(time)
     endSlice(frames)
   }
 
@@ -114,7 +114,7 @@ extension RenderCrew {
     runChain(tasks.pointee.roots[others], thread: 0)
     finish(patience: max(200_000, tasks.pointee.expectedTime))
     var work: Int64 = 0
-    for thread in 0...workerCount { work &+= meters[thread].sliceTime }
+    for thread in 0...workerCount { work &+= (meters + thread).pointee.sliceTime }
     governor.pointee.noteShared(backline_now() &- begin, work: work, frames: runner.count)
     endSlice(runner.count)
   }
@@ -148,7 +148,7 @@ extension RenderCrew {
 
   @_noLocks
   private func endSlice(_ frames: Int) {
-    for thread in 0...workerCount { meters[thread].endSlice(length: Float(frames) * frameTime) }
+    for thread in 0...workerCount { (meters + thread).pointee.endSlice(length: Float(frames) * frameTime) }
   }
 }
 
@@ -166,7 +166,7 @@ extension RenderCrew {
       let task = tasks.pointee.tasks[Int(index)]
       if runner.run(Int(task.firstStep), Int(task.endStep)) { hasFailed.store(true, ordering: .relaxed) }
       let now = backline_now()
-      meters[thread].add(now &- begin)
+      (meters + thread).pointee.add(now &- begin)
       begin = now
       index = release(task, tasks)
     }

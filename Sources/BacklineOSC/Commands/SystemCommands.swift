@@ -169,6 +169,7 @@ extension CommandRouter {
         ("kernelDrops", .int32(Int32(clamping: statistics.kernelDrops))),
         ("tcpClients", .int32(Int32(server.clientCount))),
         ("unfitThreads", .int32(Int32(threads.unfit))), ("sharing", .int32(threads.isSharing ? 1 : 0)),
+        ("load9999", .float(100 * (engine.host?.load(ofCycles: 0.9999) ?? 0))),
         ("workerStalls", .int32(Int32(clamping: threads.stalls))),
         (
           "threadLoads",
