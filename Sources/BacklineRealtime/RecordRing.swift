@@ -68,6 +68,14 @@ public struct RecordRing: ~Copyable {
 
   // MARK: Render thread
 
+  /// Goes on where another ring has stopped, on the same clock; before the first stretch.
+  @_noLocks
+  public mutating func follow(_ ring: UnsafeMutablePointer<RecordRing>) {
+    shift = ring.pointee.shift
+    pendingServerFrames = ring.pointee.pendingServerFrames
+    clock.store(ring.pointee.clock.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
   /// Begins a stretch of `count` frames at the engine's frame `frame`, right before which the server has lost `serverFrames`.
   /// Where there is no room it is left out, and so is all that is written to it.
   @_noLocks
@@ -158,6 +166,9 @@ public struct RecordRing: ~Copyable {
   public func advance(_ count: Int) {
     tail.store(tail.load(ordering: .relaxed) &+ count, ordering: .releasing)
   }
+
+  /// True once something has been written: what went before it in another ring is all there by then.
+  public var hasBegun: Bool { jumpHead.load(ordering: .acquiring) > 0 }
 
   /// The frames that wait.
   public var waitingFrames: Int { head.load(ordering: .acquiring) &- tail.load(ordering: .relaxed) }

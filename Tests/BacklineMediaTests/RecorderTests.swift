@@ -135,7 +135,7 @@ struct RecorderTests {
     var settings = RecordingSettings()
     settings.preRoll = 0.1
     let rig = try await RecorderRig(settings)
-    try rig.control { try rig.recorder.arm(Endpoint("input"), true) }
+    try await rig.arm("input", true)
     rig.render(48_000)
     try await rig.start("take.wav")
     rig.render(4800)
@@ -181,11 +181,11 @@ struct RecorderTests {
     try await rig.start("take.wav", ["input", "flip"])
     rig.render(4800)
     try await rig.written(4000)
-    try rig.control { try rig.recorder.arm(Endpoint("flip"), false) }
+    try await rig.arm("flip", false)
     try await rig.settleWriter()
     rig.render(4800)
     try await rig.written(8500)
-    try rig.control { try rig.recorder.arm(Endpoint("flip"), true) }
+    try await rig.arm("flip", true)
     try await rig.settleWriter()
     rig.render(4800)
     _ = try await rig.stop()
@@ -279,7 +279,7 @@ struct RecorderTests {
     await #expect(throws: EngineError.self) { try await rig.start("take.wav", ["input", "input"]) }
     try await rig.start("take.wav")
     await #expect(throws: EngineError.self) { try await rig.start("other.wav") }
-    #expect(throws: EngineError.self) { try rig.control { try rig.recorder.arm(Endpoint("flip"), true) } }
+    await #expect(throws: EngineError.self) { try await rig.arm("flip", true) }
     _ = try await rig.stop()
     #expect(throws: EngineError.self) { try rig.control { try rig.recorder.mark("late") } }
     #expect(

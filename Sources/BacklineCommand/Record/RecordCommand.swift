@@ -116,7 +116,9 @@ private final class RecordSession: @unchecked Sendable {
     engine.here { engine in
       engine.observe { [weak self] event in
         guard let self else { return }
-        if case .configurationChanged(cause: "sampleRate", _, _, _) = event { recorder.followRate() }
+        if case .configurationChanged(let cause, let old, let new, _) = event {
+          recorder.followConfiguration(cause, from: old, to: new)
+        }
         if case .stateChanged(.unavailable(let reason)) = event, !recorder.isRecording {
           completion(.failure(EngineError(.unavailable, reason)))
         }

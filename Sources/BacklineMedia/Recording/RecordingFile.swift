@@ -89,6 +89,13 @@ final class RecordingFile: @unchecked Sendable {
     try writer.write(samples, frames: frames)
   }
 
+  /// Begins the file with `frames` frames of silence, which take no room on the disk.
+  func begin(after frames: Int64) throws(SoundFileWriteError) {
+    if frames == 0 { return }
+    try writer.writeSilence(frames: frames)
+    reserved = Self.extraBytes + frames * bytesPerFrame
+  }
+
   func updateHeader() throws(SoundFileWriteError) { try writer.updateHeader() }
 
   private var keepsMarkers: Bool { encoding.container == .wav || encoding.container == .rf64 }

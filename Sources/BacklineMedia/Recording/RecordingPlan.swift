@@ -27,7 +27,7 @@ public struct RecordingPlan: Sendable {
 
   /// One file with all tracks or, where it ends in a slash, the folder for one file a track.
   public let path: String
-  public let tracks: [Track]
+  public private(set) var tracks: [Track]
   public let container: SoundContainer
   /// How samples are kept; the best that the kind of file has up to 32-bit floating point where it is `nil`.
   public let sampleFormat: SampleFormat?
@@ -52,6 +52,23 @@ public struct RecordingPlan: Sendable {
         "\(self.container.title) cannot be recorded live: record WAV, RF64, W64, CAF, FLAC or Ogg, and render it to \(self.container.title)"
       )
     }
+    try check()
+  }
+
+  /// Adds a track, with a file of its own; refuses what cannot be.
+  mutating func add(_ track: Track) throws(SoundFileWriteError) {
+    if !isFolder {
+      throw .unsupported(
+        "\(path) is one file, which keeps the tracks that it began with: name '\(track.source)' when the recording begins, or "
+          + "record into a folder (a path that ends in '/'), where each track has a file of its own")
+    }
+    var longer = self
+    longer.tracks.append(track)
+    try longer.check()
+    self = longer
+  }
+
+  private func check() throws(SoundFileWriteError) {
     let channels = tracks.reduce(0) { $0 + $1.channels.count }
     if tracks.isEmpty || channels == 0 { throw .unsupported("there is nothing to record: name a source with channels") }
     if channels > Self.totalChannelLimit {
