@@ -59,7 +59,8 @@ struct RecorderTests {
     #expect(files[0][0] == files[1][1] && files[1] == files[2])
   }
 
-  @Test("frames that a slow disk costs are silence in place, counted and listed, and the length is what has passed")
+  @Test(
+    "frames that a slow disk costs are silence in place, counted and listed, and the length is what has passed (U-74)")
   func slowDisk() async throws {
     var settings = RecordingSettings()
     settings.ringSeconds = 0.1
@@ -87,7 +88,7 @@ struct RecorderTests {
       left.indices.allSatisfy { left[$0] == (silence.contains($0) ? 0 : RecorderRig.sample(first + $0)) })
   }
 
-  @Test("frames that the server has lost are told apart from those, and keep their place, too")
+  @Test("frames that the server has lost are told apart from those, and keep their place, too (U-74)")
   func serverGap() async throws {
     let rig = try await RecorderRig()
     try await rig.start("take.wav", ["input"])
@@ -250,7 +251,7 @@ struct RecorderTests {
     #expect(second.format.sampleRate == 44_100 && second.format.frameCount == 4410)
   }
 
-  @Test("a recording that begins a day after the engine has its tracks together to the frame")
+  @Test("a recording that begins a day after the engine has its tracks together to the frame (U-85)")
   func afterADay() async throws {
     // 24 h of a clock that says 48 kHz and runs 50 ppm fast: 48 002.4 frames a second. Only the frames count.
     let day = Int64(86_400 * 480_024 / 10) / 32 * 32
@@ -287,7 +288,7 @@ struct RecorderTests {
   }
 
   @Test(
-    "names of any bytes are taken as they are, in one file",
+    "names of any bytes are taken as they are, in one file (U-79)",
     arguments: ["Übung.wav", "録音.wav", "end .wav ", String(repeating: "n", count: 251) + ".wav"])
   func names(name: String) async throws {
     let rig = try await RecorderRig()

@@ -39,6 +39,7 @@ final class RecordCommands: @unchecked Sendable {
 
   /// Takes the addresses, and listens to the output where something from before a start is to be recorded.
   func register(_ router: CommandRouter) {
+    router.onChange = { [recorder] message, frame in recorder.note(at: frame) { EventLine.text(message, frame: $0) } }
     router.register(prefix: "/record/") { [self] request throws(EngineError) in try action(request) }
     router.setStatus("recordLostFrames") { [self] in .int64(lostFrames) }
     router.addStatus { [self] in [("record", .string(recorder.report.state.rawValue))] }

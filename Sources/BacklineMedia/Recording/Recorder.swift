@@ -15,6 +15,8 @@ public struct RecordingSettings: Sendable {
   public var sampleFormat: SampleFormat?
   /// The kind of file; by the ending of its name where it is `nil`, WAV (RF64 beyond 4 GiB) where that says nothing.
   public var container: SoundContainer?
+  /// What is done while a recording runs is kept beside it, where somebody notes it (`Recorder.note`).
+  public var keepsEvents = false
 
   public init() {}
 
@@ -100,6 +102,7 @@ public final class Recorder: @unchecked Sendable {
       plan.splitFrames = settings.splitSeconds.map { max(1, Int64(($0 * rate).rounded())) }
       plan.splitBytes = settings.splitBytes
       plan.frameLimit = frameLimit
+      plan.keepsEvents = settings.keepsEvents
       var clock: Int64?
       if memory != nil, isHeard(tracks) {
         clock = currentFrame - Int64((settings.preRoll * rate).rounded())
@@ -140,6 +143,17 @@ public final class Recorder: @unchecked Sendable {
       throw EngineError(.notAllowed, "\(container.title) keeps no markers here: record WAV or RF64")
     }
     writer.mark(currentFrame, text)
+  }
+
+  /// Notes what was done, at an absolute frame of the engine's or now, in the file of events beside a recording: `line` makes its line
+  /// for the frame of the recording. Where none runs, or none keeps events, nothing is noted.
+  ///
+  /// A command without a frame of its own is heard from the next quantum edges on that the render thread gets to, a period or two
+  /// later.
+  public func note(at frame: Int64? = nil, _ line: @escaping @Sendable (Int64) -> String) {
+    guard isRecording, settings.keepsEvents, let ring = memory?.ring else { return }
+    let clock = frame.map { max(currentFrame, $0 + ring.pointee.serverFrames) } ?? currentFrame
+    writer.note(clock, line)
   }
 
   /// Has a source listened to before a recording, or not any more.

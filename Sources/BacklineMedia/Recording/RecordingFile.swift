@@ -167,13 +167,6 @@ final class RecordingFile: @unchecked Sendable {
         name += ".wav"
       }
     }
-    var numbered = name
-    var number = 1
-    while backline_rename_new(workingPath, numbered) != 0 {
-      if errno != EEXIST { throw .failed(path: numbered, code: errno) }
-      number += 1
-      numbered = UnfinishedRecording.numbered(name, number)
-    }
-    return numbered
+    return try UnfinishedRecording.giveName(name, to: workingPath)
   }
 }

@@ -36,6 +36,8 @@ public struct RecordingPlan: Sendable {
   public var splitBytes: Int64?
   /// The recording ends by itself after so many frames.
   public var frameLimit: Int64?
+  /// What is done meanwhile is kept beside it.
+  public var keepsEvents = false
 
   /// Refuses what no file can hold. `container` is taken from the file's name where it is `nil`, WAV where that says nothing.
   public init(
@@ -49,8 +51,8 @@ public struct RecordingPlan: Sendable {
     self.container = container ?? named ?? .wav
     guard Self.containers.contains(self.container) else {
       throw .unsupported(
-        "\(self.container.title) cannot be recorded live: record WAV, RF64, W64, CAF, FLAC or Ogg, and render it to \(self.container.title)"
-      )
+        "\(self.container.title) cannot be recorded live: record \(Self.containers.map(\.title).joined(separator: ", ")), and render "
+          + "it to \(self.container.title)")
     }
     try check()
   }
@@ -76,6 +78,14 @@ public struct RecordingPlan: Sendable {
     }
     // Checked now, and not when the file is made.
     for file in try files(path: path) { _ = try encoding(channelCount: file.channels.count, sampleRate: 48_000) }
+  }
+
+  /// Where what is done meanwhile is kept: `events.jsonl` in the folder, `take.events.jsonl` beside `take.wav`.
+  var eventsPath: String {
+    if isFolder { return path + "events" + EventJournal.ending }
+    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : path[..<$0] } ?? path[...]
+    return stem + ".events" + EventJournal.ending
   }
 
   var isFolder: Bool { path.hasSuffix("/") }

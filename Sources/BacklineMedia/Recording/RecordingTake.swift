@@ -27,10 +27,14 @@ struct RecordingTake {
   var arriving: [RecordingPlan.Track] = []
   /// Marks of frames that have not been written yet.
   var marks: [(clock: Int64, text: String)] = []
+  let journal: EventJournal?
+  /// What was done at frames that have not been written yet; a line is made for its frame.
+  var events: [(clock: Int64, line: @Sendable (Int64) -> String)] = []
   var onEnd: [@Sendable (RecordingReport) -> Void] = []
 
-  init(plan: RecordingPlan, part: RecordingPart, start: Int64?) {
+  init(plan: RecordingPlan, part: RecordingPart, journal: EventJournal?, start: Int64?) {
     self.plan = plan
+    self.journal = journal
     self.part = part
     self.start = start
   }
@@ -65,6 +69,13 @@ struct RecordingTake {
     try longer.add(track)
     try part.addLastTrack(of: longer)
     plan = longer
+  }
+
+  /// Writes down what was done up to `position`.
+  mutating func noteEvents(upTo position: Int64) {
+    guard let journal, start != nil else { return }
+    for event in events where event.clock <= position { journal.note(event.line(frame(at: event.clock))) }
+    events.removeAll { $0.clock <= position }
   }
 
   mutating func plan(_ change: Switch) { switches.append(change) }

@@ -90,6 +90,11 @@ final class RecordingWriter: @unchecked Sendable {
     }
   }
 
+  /// Has what was done at the frame `clock` written down beside the recording, by a line for its frame.
+  func note(_ clock: Int64, _ line: @escaping @Sendable (Int64) -> String) {
+    thread.run { [self] in take?.events.append((clock, line)) }
+  }
+
   /// Has the track of these channels be silent from the frame `clock` on, or sound again.
   func setSilent(_ channels: Range<Int>, _ isSilent: Bool, from clock: Int64) {
     thread.run { [self] in take?.plan(RecordingTake.Switch(clock: clock, channels: channels, isSilent: isSilent)) }
@@ -171,12 +176,19 @@ final class RecordingWriter: @unchecked Sendable {
         throw .cannotCreate(path: plan.path, reason: String(cString: strerror(errno)))
       }
       let part = try RecordingPart(plan, number: 1, sampleRate: sampleRate)
-      if !part.reserve(sampleRate / 2) {
+      let journal: EventJournal?
+      do throws(SoundFileWriteError) {
+        journal = plan.keepsEvents ? try EventJournal(path: plan.eventsPath) : nil
+        if !part.reserve(sampleRate / 2) {
+          journal?.discard()
+          throw .failed(path: plan.path, code: ENOSPC)
+        }
+      } catch {
         for file in part.files { file.discard() }
-        throw .failed(path: plan.path, code: ENOSPC)
+        throw error
       }
       if let failingOffset { part.files.last?.failWriting(from: failingOffset) }
-      take = RecordingTake(plan: plan, part: part, start: clock)
+      take = RecordingTake(plan: plan, part: part, journal: journal, start: clock)
       report.withLock { report in
         report = RecordingReport()
         report.state = .recording
@@ -421,6 +433,7 @@ final class RecordingWriter: @unchecked Sendable {
     }
     finish(take.part)
     let callbacks = take.onEnd
+    if let journal = take.journal { finish(journal) }
     syncThread.run { [self] in
       let report = report.withLock { report in
         // Another one may run by now.
@@ -442,6 +455,17 @@ final class RecordingWriter: @unchecked Sendable {
         if report.failure == nil { report.failure = (failure ?? refusal)?.message }
       }
       for path in paths { tell(.published(path: path, frames: part.frames)) }
+    }
+  }
+
+  private func finish(_ journal: EventJournal) {
+    syncThread.run { [self] in
+      do throws(SoundFileWriteError) {
+        let path = try journal.publish()
+        report.withLock { $0.files.append(path) }
+      } catch {
+        report.withLock { if $0.failure == nil { $0.failure = error.message } }
+      }
     }
   }
 
@@ -473,6 +497,7 @@ final class RecordingWriter: @unchecked Sendable {
   /// Takes the marks in whose frames have been written.
   private func placeMarks() {
     guard let take, take.start != nil, let position else { return }
+    self.take?.noteEvents(upTo: position)
     for mark in take.marks where mark.clock <= position { addMarker(mark.text, take.frame(at: mark.clock)) }
     self.take?.marks.removeAll { $0.clock <= position }
   }
@@ -498,9 +523,10 @@ final class RecordingWriter: @unchecked Sendable {
     // One that is late is not asked again: it is told of when it is through.
     if isSyncing.exchange(true, ordering: .acquiringAndReleasing) { return }
     let files = part.files
+    let journal = take?.journal
     syncThread.run { [self] in
       let begin = backline_now()
-      let code = files.reduce(Int32(0)) { code, file in code != 0 ? code : file.sync() }
+      let code = files.reduce(journal?.sync() ?? 0) { code, file in code != 0 ? code : file.sync() }
       let seconds = Double(backline_now() - begin) / 1e9
       isSyncing.store(false, ordering: .releasing)
       if code != 0 { tell(.warning("the disk cannot be synced: \(String(cString: strerror(code)))")) }
