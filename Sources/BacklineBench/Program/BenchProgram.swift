@@ -88,6 +88,8 @@ struct Bench {
     case .w7: try measureIdle(&report)
     case .taps: try measureTaps(&report)
     case .players: try measurePlayers(&report)
+    case .recording: try measureRecording(&report)
+    case .video: try measureVideo(&report)
     }
   }
 
