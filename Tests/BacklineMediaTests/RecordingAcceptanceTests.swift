@@ -37,7 +37,9 @@ struct RecordingAcceptanceTests {
     }
     try await waitUntil(10) { rig.recorder.report.end != nil && rig.recorder.report.state == .idle }
     let report = rig.recorder.report
-    #expect(report.end == .diskFull && report.failure == nil && report.isComplete && report.frames > 5 * 48_000)
+    #expect(report.end == .diskFull && report.failure == nil && report.isComplete)
+    // Room is set aside four seconds ahead, which is all that can be left unused.
+    #expect(report.frames > 3 * 48_000)
     #expect(report.files == tracks.map { disk.path + "/takes/\($0).wav" })
     for file in report.files {
       let format = try SoundFileReader(path: file).format
