@@ -151,9 +151,9 @@ public final class Recorder: @unchecked Sendable {
   /// A command without a frame of its own is heard from the next quantum edges on that the render thread gets to, a period or two
   /// later.
   public func note(at frame: Int64? = nil, _ line: @escaping @Sendable (Int64) -> String) {
-    guard isRecording, settings.keepsEvents, let ring = memory?.ring else { return }
-    let clock = frame.map { max(currentFrame, $0 + ring.pointee.serverFrames) } ?? currentFrame
-    writer.note(clock, line)
+    guard isRecording, settings.keepsEvents else { return }
+    let ahead = max(memory?.ring.pointee.serverFrames ?? 0, previous?.ring.pointee.serverFrames ?? 0)
+    writer.note(frame.map { max(currentFrame, $0 + ahead) } ?? currentFrame, line)
   }
 
   /// Has a source listened to before a recording, or not any more.
