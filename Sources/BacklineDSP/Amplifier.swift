@@ -54,19 +54,9 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
   private let pieces: UnsafeMutablePointer<Float>
   private var left = Oversampler()
   private var right = Oversampler()
-  private var first: TubeStage
-  private var second: TubeStage
-  private var third: TubeStage
-  private var tone = ToneStack()
-  private var power = backline_shaper_start(ShapingCurve.soft, StereoVector(0, 0))
-  private var bite = OnePole()
-  private var stray = OnePole()
+  private var circuit: AmplifierCircuit
   private let held: UnsafeMutablePointer<SIMD2<Float>>
   private var heldPlace = 0
-  private let fall: Float
-  private let rise: Float
-  /// What is drawn from the supply, 0 to 1.
-  private var draw: Float = 0
 
   private var stageGain: Ramp
   private var presence = Ramp(0.3)
@@ -89,16 +79,10 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     pieces = SampleMemory.allocate(6 * Oversampler.longestPiece)
     held = .allocate(capacity: Self.padding)
     held.initialize(repeating: .zero, count: Self.padding)
-    first = TubeStage(bias: 0.15, coupling: 60, miller: 16_000, sampleRate: highRate)
-    second = TubeStage(bias: -0.1, coupling: 90, miller: 12_000, sampleRate: highRate)
-    third = TubeStage(bias: 0.2, coupling: 25, miller: 10_000, sampleRate: highRate)
-    fall = Float(1 - backline_exp(-1 / (0.015 * highRate)))
-    rise = Float(1 - backline_exp(-1 / (0.150 * highRate)))
+    circuit = AmplifierCircuit(sampleRate: highRate)
     stageGain = Ramp(Self.stageGain(0, 50))
     master = Ramp(Self.masterGain(50))
-    bite.coefficient = Ramp(OnePole.coefficient(cutoff: 3000, sampleRate: highRate))
-    stray.coefficient = Ramp(OnePole.coefficient(cutoff: TubeStage.strayCutoff, sampleRate: highRate))
-    tone.move(to: toneCoefficients(), over: 0)
+    circuit.tone.move(to: toneCoefficients(), over: 0)
   }
 
   deinit {
@@ -146,7 +130,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     middle.advance()
     treble.advance()
     toneChanges = false
-    tone.move(to: toneCoefficients(), over: Int32(Int(Quantum.frames) &* Self.factor))
+    circuit.tone.move(to: toneCoefficients(), over: Int32(Int(Quantum.frames) &* Self.factor))
   }
 
   @_noLocks
@@ -168,16 +152,18 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     }
     self.left.up(leftIn, factor: Self.factor, count: count)
     self.right.up(rightIn, factor: Self.factor, count: count)
+    var local = circuit  // in registers, away from the stores
     for frame in 0..<max(0, count) {
       for i in frame &* Self.factor..<(frame &+ 1) &* Self.factor {
         let input = SIMD2(self.left.samples[i], self.right.samples[i])
-        let output = step(input, gains[frame], masters[frame], sags[frame], bites[frame])
+        let output = local.next(input, gains[frame], masters[frame], sags[frame], bites[frame])
         self.left.samples[i] = held[heldPlace].x
         self.right.samples[i] = held[heldPlace].y
         held[heldPlace] = output
         heldPlace = heldPlace &+ 1 == Self.padding ? 0 : heldPlace &+ 1
       }
     }
+    circuit = local
     self.left.down(leftOut, factor: Self.factor, count: count)
     self.right.down(rightOut, factor: Self.factor, count: count)
     for i in 0..<max(0, count) {
@@ -185,28 +171,6 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
       leftOut[i] *= gain
       rightOut[i] *= gain
     }
-  }
-
-  /// One frame at the high rate.
-  @inline(__always) @_noLocks
-  private mutating func step(
-    _ input: SIMD2<Float>, _ gain: Float, _ master: Float, _ sag: Float, _ bite: Float
-  ) -> SIMD2<Float> {
-    let one = first.next(input, gain: gain)
-    let two = second.next(one, gain: gain)
-    let three = third.next(two, gain: gain)
-    let toned = tone.next(SIMD2(Double(three.x), Double(three.y)))
-    var driven = SIMD2(Float(toned.x), Float(toned.y)) * master
-    driven += self.bite.highPass(driven) * bite
-    driven = stray.lowPass(driven)
-    let headroom = 1 - sag * draw
-    let scale = Double(1 / headroom)
-    let bent = backline_shaper_next(
-      &power, ShapingCurve.soft, StereoVector(Double(driven.x) * scale, Double(driven.y) * scale))
-    let output = SIMD2(Float(bent.x), Float(bent.y)) * headroom
-    let current = min(1, max(abs(output.x), abs(output.y)) * 1.4)
-    draw += (current - draw) * (current > draw ? fall : rise)
-    return output
   }
 
   @_noLocks
@@ -237,7 +201,7 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
 
   @_noLocks
   private mutating func changeTone(over rampFrames: Int32) {
-    if rampFrames <= 0 { tone.move(to: toneCoefficients(), over: 0) } else { toneChanges = true }
+    if rampFrames <= 0 { circuit.tone.move(to: toneCoefficients(), over: 0) } else { toneChanges = true }
   }
 
   @_noLocks
@@ -251,15 +215,8 @@ public struct Amplifier: ProcessingUnit, ~Copyable {
     middle.settle()
     treble.settle()
     toneChanges = false
-    tone.move(to: toneCoefficients(), over: 0)
-    tone.clear()
-    first.clear()
-    second.clear()
-    third.clear()
-    power = backline_shaper_start(ShapingCurve.soft, StereoVector(0, 0))
-    bite.reset()
-    stray.reset()
-    draw = 0
+    circuit.tone.move(to: toneCoefficients(), over: 0)
+    circuit.clear()
     for i in 0..<Self.padding { held[i] = .zero }
     heldPlace = 0
     left.clear()

@@ -101,8 +101,8 @@ public struct Chorus: ProcessingUnit, ~Copyable {
       second.move(to: count > 1 ? level : 0, over: rampFrames)
       third.move(to: count > 2 ? level : 0, over: rampFrames)
       fourth.move(to: count > 3 ? level : 0, over: rampFrames)
-    case .delayTime: delay.move(to: max(0, min(value, 0.05)) * sampleRate, over: rampFrames)
-    case .depth: depth.move(to: max(0, min(value, 0.01)) * sampleRate, over: rampFrames)
+    case .delayTime: SlidingLine.glide(&delay, to: max(0, min(value, 0.05)) * sampleRate, over: rampFrames)
+    case .depth: SlidingLine.glide(&depth, to: max(0, min(value, 0.01)) * sampleRate, over: rampFrames)
     case .feedback: feedback.move(to: max(-0.9, min(value / 100, 0.9)), over: rampFrames)
     default: lfo.set(parameter &- Parameter.lfo.rawValue, to: value, over: rampFrames)
     }

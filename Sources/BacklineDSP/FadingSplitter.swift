@@ -53,6 +53,22 @@ struct FadingSplitter {
     follow()
   }
 
+  /// The bands from the first on in which there can be sound.
+  var heardBands: Int { @_noLocks get { fade.isSettled ? Int(current.count) : BandSplitter.mostBands } }
+
+  /// The bands of `count` frames, each `stride` behind the one before.
+  @_noLocks
+  mutating func split(
+    _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, _ bands: UnsafeMutablePointer<SIMD2<Double>>,
+    stride: Int, count: Int
+  ) {
+    var one = InlineArray<4, SIMD2<Double>>(repeating: .zero)
+    for frame in 0..<max(0, count) {
+      split(backline_stereo_load(left + frame, right + frame), &one)
+      for band in 0..<BandSplitter.mostBands { bands[band &* stride &+ frame] = one[band] }
+    }
+  }
+
   @_noLocks
   mutating func reset() {
     fade.settle()

@@ -98,8 +98,9 @@ public struct Flanger: ProcessingUnit, ~Copyable {
   mutating func set(_ parameter: Int, to value: Float, over rampFrames: Int32) {
     switch Parameter(rawValue: parameter) {
     case .wetDryMix: mix.move(to: max(0, min(value / 100, 1)), over: rampFrames)
-    case .delayTime: delay.move(to: max(0, min(value, 0.01)) * sampleRate, over: rampFrames)
-    case .depth: depth.move(to: max(0, min(value, Self.longestSwing)) * sampleRate, over: rampFrames)
+    case .delayTime: SlidingLine.glide(&delay, to: max(0, min(value, 0.01)) * sampleRate, over: rampFrames)
+    case .depth:
+      SlidingLine.glide(&depth, to: max(0, min(value, Self.longestSwing)) * sampleRate, over: rampFrames)
     case .feedback: feedback.move(to: max(-0.95, min(value / 100, 0.95)), over: rampFrames)
     case .isInverted: sign.move(to: value < 0.5 ? 1 : -1, over: rampFrames)
     default: lfo.set(parameter &- Parameter.lfo.rawValue, to: value, over: rampFrames)

@@ -9,8 +9,8 @@ import CBackline
 /// high band is that all-pass less the low band: exact in Double, and so is the sum while the frequency moves.
 struct LinkwitzRiley {
   private let sampleRate: Double
-  /// tan(π f / rate).
-  private var warped: Ramp
+  /// log2 of the frequency in Hz: a movement takes the same time for each octave, or it would be a jump where they are narrow.
+  private var octaves: Ramp
   private var coefficients: StereoFilterCoefficients
   private var first = StereoFilterState(first: .zero, second: .zero)
   private var second = StereoFilterState(first: .zero, second: .zero)
@@ -18,32 +18,36 @@ struct LinkwitzRiley {
   @_noLocks
   init(frequency: Float, sampleRate: Double) {
     self.sampleRate = sampleRate
-    warped = Ramp(Self.warped(frequency, sampleRate))
-    coefficients = Self.coefficients(warped.value)
+    octaves = Ramp(backline_log2f(frequency))
+    coefficients = Self.coefficients(octaves.value, sampleRate)
   }
 
+  /// The coefficients for log2 of a frequency in Hz.
   @_noLocks
-  private static func warped(_ frequency: Float, _ sampleRate: Double) -> Float {
-    Float(backline_tan(.pi * max(1e-5, min(Double(frequency) / sampleRate, 0.49))))
+  private static func coefficients(_ octaves: Float, _ sampleRate: Double) -> StereoFilterCoefficients {
+    let warped = backline_tan(.pi * turns(octaves, sampleRate))
+    return backline_filter_coefficients(
+      SIMD2(repeating: warped), SIMD2(repeating: 1.414_213_562_373_095_1))
   }
 
-  @inline(__always) @_noLocks
-  private static func coefficients(_ warped: Float) -> StereoFilterCoefficients {
-    backline_filter_coefficients(SIMD2(repeating: Double(warped)), SIMD2(repeating: 1.414_213_562_373_095_1))
+  /// The part of the sample rate for log2 of a frequency in Hz.
+  @_noLocks
+  private static func turns(_ octaves: Float, _ sampleRate: Double) -> Double {
+    max(1e-5, min(Double(backline_exp2f(octaves)) / sampleRate, 0.49))
   }
 
   @_noLocks
   mutating func move(to frequency: Float, over frames: Int32) {
-    warped.move(to: Self.warped(frequency, sampleRate), over: frames)
-    if warped.isSettled { coefficients = Self.coefficients(warped.value) }
+    octaves.move(to: backline_log2f(frequency), over: frames)
+    if octaves.isSettled { coefficients = Self.coefficients(octaves.value, sampleRate) }
   }
 
   /// Moves on by one frame.
   @inline(__always) @_noLocks
   mutating func advance() {
-    if warped.isSettled { return }
-    warped.advance()
-    coefficients = Self.coefficients(warped.value)
+    if octaves.isSettled { return }
+    octaves.advance()
+    coefficients = Self.coefficients(octaves.value, sampleRate)
   }
 
   /// Both bands of one frame.
@@ -63,8 +67,8 @@ struct LinkwitzRiley {
 
   @_noLocks
   mutating func reset() {
-    warped.settle()
-    coefficients = Self.coefficients(warped.value)
+    octaves.settle()
+    coefficients = Self.coefficients(octaves.value, sampleRate)
     first = StereoFilterState(first: .zero, second: .zero)
     second = first
   }
@@ -73,7 +77,7 @@ struct LinkwitzRiley {
   var tail: Double {
     @_noLocks get {
       let level = 4 * max(1, max(first.level, second.level))
-      let frequency = backline_atan(Double(min(warped.value, warped.target))) / .pi * sampleRate
+      let frequency = Self.turns(min(octaves.value, octaves.target), sampleRate) * sampleRate
       let prototype = BiquadCoefficients(.lowPass, frequency: frequency, gain: 0, q: 1, sampleRate: sampleRate)
       return 1.5 * prototype.decay(from: level)
     }

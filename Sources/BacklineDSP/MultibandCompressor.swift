@@ -69,6 +69,8 @@ public struct MultibandCompressor: ProcessingUnit, ~Copyable {
   private static var firstBandParameter: Int { @_noLocks get { 6 } }
   private static var parametersPerBand: Int { @_noLocks get { 5 } }
   private static var bandCount: Int { @_noLocks get { BandSplitter.mostBands } }
+  /// The frames that are worked on at once, a multiple of eight.
+  private static var chunk: Int { @_noLocks get { 64 } }
 
   /// The compressor of one band; levels in octaves.
   private struct Channel {
@@ -85,19 +87,46 @@ public struct MultibandCompressor: ProcessingUnit, ~Copyable {
       release = Ramp(TimeConstant.coefficient(0.1, sampleRate: sampleRate))
     }
 
-    /// Takes what decides; returns the factor for the band.
-    @inline(__always) @_noLocks
-    mutating func next(_ key: SIMD2<Double>, knee: Float, mix: Float) -> Double {
-      let curve = CompressorCurve(threshold: threshold.value, knee: knee, slope: slope.value)
-      smoother.follow(curve.reduction(Float(key.x), Float(key.y)), attack: attack.value, release: release.value)
-      let reduced = FastMath.exp2(-Float(smoother.reduction)) * gain.value
-      threshold.advance()
-      slope.advance()
-      attack.advance()
-      release.advance()
-      gain.advance()
-      return Double(1 + mix * (reduced - 1))
+    private var isSettled: Bool {
+      @_noLocks get {
+        threshold.isSettled && slope.isSettled && attack.isSettled && release.isSettled && gain.isSettled
+      }
     }
+
+    /// True where silence would change nothing of it.
+    var isIdle: Bool { @_noLocks get { isSettled && smoother.reduction == 0 } }
+
+    /// Writes the factor of each frame for the band by what decides. `factors` has room for a multiple of eight.
+    @_noLocks
+    mutating func fill(
+      _ factors: UnsafeMutablePointer<Float>, _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>,
+      knee: Ramp, mix: Ramp, count: Int
+    ) {
+      // Both move for all bands alike.
+      var knee = knee, mix = mix
+      var start = 0
+      while start < count && !(isSettled && knee.isSettled) {
+        let curve = CompressorCurve(threshold: threshold.value, knee: knee.next(), slope: slope.value)
+        smoother.follow(curve.reduction(left[start], right[start]), attack: attack.value, release: release.value)
+        factors[start] = Self.factor(FastMath.exp2(-Float(smoother.reduction)) * gain.value, mix.next())
+        threshold.advance()
+        slope.advance()
+        attack.advance()
+        release.advance()
+        gain.advance()
+        start &+= 1
+      }
+      if start >= count { return }
+      let curve = CompressorCurve(threshold: threshold.value, knee: knee.value, slope: slope.value)
+      var settings = curve.settings(added: 0, attack: attack.value, release: release.value)
+      backline_compressor_gains(
+        left + start, right + start, factors + start, Int32(truncatingIfNeeded: count &- start), &settings,
+        &smoother.reduction)
+      for frame in start..<count { factors[frame] = Self.factor(factors[frame] * gain.value, mix.next()) }
+    }
+
+    @inline(__always) @_noLocks
+    private static func factor(_ reduced: Float, _ mix: Float) -> Float { 1 + mix * (reduced - 1) }
 
     @_noLocks
     mutating func reset() {
@@ -117,6 +146,12 @@ public struct MultibandCompressor: ProcessingUnit, ~Copyable {
   private var knee = Ramp(6 / CompressorCurve.decibelsPerOctave)
   private var mix = Ramp(1)
   private var channels: InlineArray<4, Channel>
+  /// The bands of a chunk one behind the other, those of what decides, and the sum.
+  private let bands: UnsafeMutablePointer<SIMD2<Double>>
+  private let keys: UnsafeMutablePointer<SIMD2<Double>>
+  private let sums: UnsafeMutablePointer<SIMD2<Double>>
+  /// What decides in one band, left and right, and its factors, with room for seven more.
+  private let floats: UnsafeMutablePointer<Float>
 
   public init(_ format: UnitFormat) {
     sampleRate = format.sampleRate
@@ -124,28 +159,56 @@ public struct MultibandCompressor: ProcessingUnit, ~Copyable {
     splitter = FadingSplitter(count: 3, sampleRate: format.sampleRate)
     keySplitter = splitter
     channels = InlineArray(repeating: Channel(sampleRate: format.sampleRate))
+    bands = .allocate(capacity: 9 * Self.chunk)
+    bands.initialize(repeating: .zero, count: 9 * Self.chunk)
+    keys = bands + 4 * Self.chunk
+    sums = bands + 8 * Self.chunk
+    floats = SampleMemory.allocate(3 * Self.chunk + 8)
+  }
+
+  deinit {
+    bands.deallocate()
+    SampleMemory.free(floats)
   }
 
   @_noLocks
   mutating func render(_ block: borrowing RenderBlock) {
-    let left = block.input(0, 0), right = block.input(0, 1)
-    let leftOut = block.output(0, 0), rightOut = block.output(0, 1)
     let hasKey = block.isConnected(1)
-    let keyLeft = block.input(1, 0), keyRight = block.input(1, 1)
-    var bands = InlineArray<4, SIMD2<Double>>(repeating: .zero)
-    var keys = InlineArray<4, SIMD2<Double>>(repeating: .zero)
-    for frame in 0..<max(0, Int(block.frameCount)) {
-      splitter.split(backline_stereo_load(left + frame, right + frame), &bands)
-      if hasKey { keySplitter.split(backline_stereo_load(keyLeft + frame, keyRight + frame), &keys) }
-      let knee = knee.next(), mix = mix.next()
-      var sum = SIMD2<Double>.zero
-      for band in 0..<Self.bandCount {
-        let factor = channels[band].next(hasKey ? keys[band] : bands[band], knee: knee, mix: mix)
-        sum = backline_stereo_add(sum, backline_stereo_scale(bands[band], factor))
+    var offset = 0
+    while offset < Int(block.frameCount) {
+      let count = min(Self.chunk, Int(block.frameCount) &- offset)
+      let heard = max(splitter.heardBands, keySplitter.heardBands)
+      splitter.split(block.input(0, 0) + offset, block.input(0, 1) + offset, bands, stride: Self.chunk, count: count)
+      if hasKey {
+        keySplitter.split(
+          block.input(1, 0) + offset, block.input(1, 1) + offset, keys, stride: Self.chunk, count: count)
       }
-      backline_stereo_store(backline_stereo_limit(sum), leftOut + frame, rightOut + frame)
+      compress(hasKey ? keys : bands, heard: heard, count: count)
+      backline_stereo_narrow(
+        sums, block.output(0, 0) + offset, block.output(0, 1) + offset, Int32(truncatingIfNeeded: count))
+      offset &+= count
     }
     storeReadings()
+  }
+
+  /// Sums the bands of a chunk, each by the factors that its `keys` ask for. From `heard` on they are silent.
+  @_noLocks
+  private mutating func compress(_ keys: UnsafePointer<SIMD2<Double>>, heard: Int, count: Int) {
+    let left = floats, right = floats + Self.chunk, factors = floats + 2 &* Self.chunk
+    for frame in 0..<max(0, count) { sums[frame] = .zero }
+    for band in 0..<Self.bandCount where band < heard || !channels[band].isIdle {
+      backline_stereo_narrow(keys + band &* Self.chunk, left, right, Int32(truncatingIfNeeded: count))
+      channels[band].fill(factors, left, right, knee: knee, mix: mix, count: count)
+      let samples = bands + band &* Self.chunk
+      for frame in 0..<max(0, count) {
+        sums[frame] = backline_stereo_add(
+          sums[frame], backline_stereo_scale(samples[frame], Double(factors[frame])))
+      }
+    }
+    for _ in 0..<max(0, count) where !(knee.isSettled && mix.isSettled) {
+      knee.advance()
+      mix.advance()
+    }
   }
 
   @_noLocks

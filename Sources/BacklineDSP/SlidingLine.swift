@@ -54,6 +54,17 @@ struct SlidingLine {
     return b + t * (first + t * (second + t * third))
   }
 
+  /// Moves a distance in frames, or one that the distance is at most `reach` times, over `frames` frames or as many more as it
+  /// takes not to bend the pitch by more than half: a jump of many milliseconds within a few would be heard as a chirp.
+  /// Returns the frames that it takes.
+  @discardableResult @_noLocks
+  static func glide(_ distance: inout Ramp, to target: Float, over frames: Int32, reach: Float = 1) -> Int32 {
+    let least = Int32(min(2 * reach * abs(target - distance.value), 1e8))
+    let taken = frames > 0 ? max(frames, least) : 0
+    distance.move(to: target, over: taken)
+    return taken
+  }
+
   @_noLocks
   mutating func clear() {
     position = 0

@@ -71,15 +71,17 @@ public struct Vibrato: ProcessingUnit, ~Copyable {
     if parameter == Parameter.depth.rawValue {
       cents = max(0, min(value, 1200))
     } else {
-      lfo.set(index, to: value, over: rampFrames)
       switch index {
       case 2: rate = max(0.001, min(value, 1000))
       case 3: division = Int32(max(0, min(value, 100)) + 0.5)
       case 4: tempo = max(1, min(value, 10_000))
-      default: return
+      default: return lfo.set(index, to: value, over: rampFrames)
       }
     }
-    swing.move(to: wantedSwing(), over: rampFrames)
+    // A wide swing that is still there must not go to and fro at the pace of a narrow one: half as fast as a delay that only
+    // glides, and the rate along with it.
+    let frames = SlidingLine.glide(&swing, to: wantedSwing(), over: rampFrames, reach: 4)
+    if index >= 0 { lfo.set(index, to: value, over: frames) }
   }
 
   @_noLocks

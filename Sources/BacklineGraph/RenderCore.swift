@@ -210,6 +210,7 @@ public struct RenderCore: ~Copyable {
     case .event:
       take(action.pointee.event)
     case .setRecorder:
+      if let old = recorder, let new = action.pointee.recorder { new.pointee.follow(old) }
       recorder = action.pointee.recorder
     }
   }

@@ -30,12 +30,12 @@ public struct RecordRing: ~Copyable {
   private let jumpTail = Atomic<Int>(0)
   private let lost = Atomic<Int>(0)
   private let clock = Atomic<Int64>(0)
+  /// What the server has lost so far: a recording's clock goes on while the engine's stands still.
+  private let shift = Atomic<Int64>(0)
   private let behind = Atomic<Bool>(false)
 
   // The render thread's alone.
   private var nextFrame = Int64.min
-  /// What the server has lost so far: a recording's clock goes on while the engine's stands still.
-  private var shift: Int64 = 0
   private var pendingServerFrames: Int64 = 0
   private var isOpen = false
 
@@ -68,11 +68,20 @@ public struct RecordRing: ~Copyable {
 
   // MARK: Render thread
 
+  /// Goes on where another ring has stopped, on the same clock; before the first stretch.
+  @_noLocks
+  public mutating func follow(_ ring: UnsafeMutablePointer<RecordRing>) {
+    shift.store(ring.pointee.shift.load(ordering: .relaxed), ordering: .relaxed)
+    pendingServerFrames = ring.pointee.pendingServerFrames
+    clock.store(ring.pointee.clock.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
   /// Begins a stretch of `count` frames at the engine's frame `frame`, right before which the server has lost `serverFrames`.
   /// Where there is no room it is left out, and so is all that is written to it.
   @_noLocks
   public mutating func begin(_ frame: Int64, _ count: Int, serverFrames: Int64) {
-    shift &+= serverFrames
+    let shift = shift.load(ordering: .relaxed) &+ serverFrames
+    self.shift.store(shift, ordering: .relaxed)
     pendingServerFrames &+= serverFrames
     let at = head.load(ordering: .relaxed)
     let place = frame &+ shift
@@ -159,6 +168,9 @@ public struct RecordRing: ~Copyable {
     tail.store(tail.load(ordering: .relaxed) &+ count, ordering: .releasing)
   }
 
+  /// True once something has been written: what went before it in another ring is all there by then.
+  public var hasBegun: Bool { jumpHead.load(ordering: .acquiring) > 0 }
+
   /// The frames that wait.
   public var waitingFrames: Int { head.load(ordering: .acquiring) &- tail.load(ordering: .relaxed) }
 
@@ -170,6 +182,9 @@ public struct RecordRing: ~Copyable {
 
   /// The frame after the last one that was rendered, on the recording's clock, written down or not. Any thread.
   public var currentFrame: Int64 { clock.load(ordering: .relaxed) }
+
+  /// By how many frames the recording's clock is ahead of the engine's by now. Any thread.
+  public var serverFrames: Int64 { shift.load(ordering: .relaxed) }
 }
 
 /// A ring in memory of its own, for as long as anybody holds this.

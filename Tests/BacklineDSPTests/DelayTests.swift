@@ -73,7 +73,7 @@ struct DelayTests {
     for (earlier, later) in zip(after, after.dropFirst()) { #expect(later <= earlier * 1.0001) }
     for percent: Float in [100, -100] {
       let harness = UnitHarness(Delay.description, parameters: wet.merging(["feedback": percent]) { $1 })
-      #expect(UnitChecks.tail(harness) == 60 * 48_000 + 1)
+      #expect(harness.tail() == 60 * 48_000 + 1)
     }
   }
 
@@ -112,7 +112,7 @@ struct DelayTests {
   @Test("the tail is that of the feedback")
   func tail() {
     func tail(_ parameters: [String: Float]) -> Int64 {
-      UnitChecks.tail(UnitHarness(Delay.description, parameters: parameters))
+      UnitHarness(Delay.description, parameters: parameters).tail()
     }
     // No feedback: one echo and half a second for the filters.
     #expect(tail(["delayTime": 2, "feedback": 0]) == 48_000 * 5 / 2 + 1)
@@ -126,8 +126,8 @@ struct DelayTests {
     let harness = UnitHarness(Delay.description, sampleRate: 8000, parameters: ["delayTime": 0.05, "feedback": 70])
     let loud = [Float](repeating: 1, count: 800)
     _ = harness.render([[loud, loud]])
-    let tail = Int(UnitChecks.tail(harness))
-    let output = harness.render(UnitChecks.silence(for: Delay.description, frames: tail + 1000))[0]
+    let tail = Int(harness.tail())
+    let output = harness.render(Delay.description.silence(frames: tail + 1000))[0]
     #expect(Signals.peak(output[0].suffix(1000)) < 1e-7)
   }
 }

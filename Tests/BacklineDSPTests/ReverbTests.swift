@@ -166,11 +166,11 @@ struct ReverbTests {
       Reverb.description, sampleRate: 8000, parameters: wet.merging(["decayTime": 0.5, "damping": 0]) { $1 })
     let noise = Signals.noise(frames: 8000)
     _ = harness.render([[noise, noise]])
-    let tail = Int(UnitChecks.tail(harness))
-    let output = harness.render(UnitChecks.silence(for: Reverb.description, frames: tail + 1000))[0]
+    let tail = Int(harness.tail())
+    let output = harness.render(Reverb.description.silence(frames: tail + 1000))[0]
     #expect(Signals.peak(output[0].suffix(1000)) < 1e-7)
     harness.reset()
-    let silent = harness.render(UnitChecks.silence(for: Reverb.description, frames: 3000))[0]
+    let silent = harness.render(Reverb.description.silence(frames: 3000))[0]
     #expect(silent.allSatisfy { $0.allSatisfy { $0 == 0 } })
   }
 }

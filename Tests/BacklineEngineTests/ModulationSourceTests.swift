@@ -6,7 +6,10 @@ import Testing
 struct ModulationSourceTests {
   @Test(
     "the unit goes on without a step, as if nothing had ever been connected there",
-    arguments: [("filter", "modulationDepth", Float(2)), ("compressor", "threshold", -40), ("gate", "threshold", -40)])
+    arguments: [
+      ("filter", "modulationDepth", Float(2)), ("compressor", "threshold", -40), ("gate", "threshold", -40),
+      ("autoWah", "sensitivity", 20), ("multibandCompressor", "band1Threshold", -40),
+    ])
   func removed(kind: String, parameter: String, value: Float) async throws {
     let tone = Signals.sine(200, frames: 48_000, amplitude: 0.2)
     var ends: [[Float]] = []

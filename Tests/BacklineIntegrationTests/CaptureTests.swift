@@ -7,7 +7,6 @@ import BacklinePresets
 import BacklineTestSupport
 import CBackline
 import Foundation
-import Synchronization
 import Testing
 
 @testable import BacklineCommand
@@ -346,33 +345,4 @@ struct CaptureTests {
     #expect(try folder.render("--replay", folder.path, folder.file("x.wav")).status == 66)
     #expect(try folder.render("--replay", take, "--tail", "1", folder.file("x.wav")).status == 64)
   }
-}
-
-/// A manual host that renders nothing any more once it is closed, whoever asks.
-private final class ClosableHost: AudioHost {
-  let host = OfflineHost.manual()
-  private let isClosed = Mutex(false)
-
-  /// One cycle; `nil` when the host is closed.
-  func cycle(_ inputs: [[Float]], frames: Int) -> [[Float]]? {
-    isClosed.withLock { $0 ? nil : host.cycle(inputs, frames: frames) }
-  }
-
-  func close(completion: @escaping @Sendable (Bool) -> Void) {
-    isClosed.withLock { $0 = true }
-    host.close(completion: completion)
-  }
-
-  func open(
-    _ configuration: HostConfiguration, render: @escaping HostRender, state: UnsafeMutableRawPointer,
-    onEvent: @escaping @Sendable (HostEvent) -> Void
-  ) { host.open(configuration, render: render, state: state, onEvent: onEvent) }
-
-  var kind: String { host.kind }
-  func start() { host.start() }
-  func setLatencies(_ latencies: LatencyMap) {}
-  func frame(at nanoseconds: Int64) -> Int64? { nil }
-  var lateCounts: (own: Int, server: Int) { (0, 0) }
-  var isRealtime: Bool { false }
-  var renderedFrames: Int64 { host.renderedFrames }
 }

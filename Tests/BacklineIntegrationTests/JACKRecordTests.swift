@@ -1,5 +1,6 @@
 import BacklineMedia
 import BacklineOSC
+import BacklinePresets
 import BacklineTestSupport
 import Foundation
 import Testing
@@ -43,5 +44,40 @@ extension JACKRackTests {
     }
     #expect(try record([folder + "/x.wav"]).status == 69)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["takes"])
+  }
+
+  @Test(
+    "frames that a server goes on without are silence in place, told with their cause, and the exit code says so (U-74)"
+  )
+  func lostFrames() async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/backline-record-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await JACKServer.with { _ in
+      let rack = try JACKRack(name: "rack")
+      let recording = try ProcessRunner(
+        try BuiltProgram.backline(),
+        [
+          "record", folder + "/take.wav", "--ports", "rack:out_1", "--duration", "1", "--json", "--server",
+          JACKServer.name,
+        ])
+      let working = folder + "/take.wav.recording"
+      try await waitUntil { FileManager.default.fileExists(atPath: working) }
+      // The server does without a client that is stopped; it goes on before the server gives it up.
+      recording.send(SIGSTOP)
+      usleep(200_000)
+      recording.send(SIGCONT)
+      let ending = try recording.wait(30)
+      #expect(ending.status == 74, "\(ending.errors)")
+      let report = try JSONReader.read(Array(ending.output.utf8))
+      let gaps = try #require(report["gaps"]?.array)
+      #expect(!gaps.isEmpty && gaps.allSatisfy { $0["cause"]?.string == "server" })
+      let lost = gaps.reduce(0) { $0 + ($1["frames"]?.integer ?? 0) }
+      #expect(lost > 0 && lost == report["lostToServer"]?.integer && report["lostToDisk"]?.integer == 0)
+      #expect(report["frames"]?.integer == 48_000 && report["status"]?.string == "completed")
+      #expect(try SoundFileReader(path: folder + "/take.wav").format.frameCount == 48_000)
+      #expect(ending.errors.contains("frames are missing at frame"))
+      #expect(try rack.quit() == 0)
+    }
   }
 }

@@ -1,5 +1,6 @@
 import BacklineMedia
 import BacklineOSC
+import BacklinePresets
 import BacklineTestSupport
 import Foundation
 import Testing
@@ -82,6 +83,81 @@ struct OSCRecordTests {
     }
   }
 
+  @Test("a source that is armed while a folder is recorded begins at its frame, and one file refuses it")
+  func arming() throws {
+    let rack = try rack()
+    _ = rack.values("/subscribe", .string("/record/event"))
+    #expect(rack.values("/record/start", .string("takes/"), .string("output")) == [.string(rack.path("takes/"))])
+    rack.wait("frames come in") { frames(rack) > 4_800 }
+    #expect(rack.values("/record/arm", .string("tone"), .int32(1)) == [])
+    var begin: Int64?
+    while begin == nil, let message = rack.receive() {
+      guard message.address == "/record/event", message.arguments.first == .string("armed") else { continue }
+      #expect(message.arguments[1] == .string("tone"))
+      if case .int64(let frame) = message.arguments[2] { begin = frame }
+    }
+    let frame = try #require(begin)
+    rack.wait("it goes on") { frames(rack) > frame + 4_800 }
+    let end = try #require(rack.values("/record/stop"))
+    #expect(end[3...] == [.string(rack.path("takes/output.wav")), .string(rack.path("takes/tone.wav"))])
+    let readers = try ["output", "tone"].map { try SoundFileReader(path: rack.path("takes/\($0).wav")) }
+    #expect(readers.allSatisfy { .int64($0.format.frameCount) == end[1] })
+    // The output plays the tone alone: the same samples from that frame on, silence before.
+    let count = Int(frame) + 4_800
+    let samples = try readers.map { reader in
+      try [Float](unsafeUninitializedCapacity: 2 * count) { buffer, length in
+        var done = 0
+        while done < count, let base = buffer.baseAddress {
+          done += try reader.read(at: Int64(done), into: base + 2 * done, count: count - done)
+        }
+        length = 2 * done
+      }
+    }
+    #expect(samples[1].prefix(2 * Int(frame)).allSatisfy { $0 == 0 })
+    #expect(samples[1].dropFirst(2 * Int(frame)) == samples[0].dropFirst(2 * Int(frame)))
+    #expect(rack.values("/record/start", .string("take.wav"), .string("output")) == [.string(rack.path("take.wav"))])
+    #expect(rack.refusal("/record/arm", .string("tone"), .int32(1))?.code == "formatMismatch")
+    _ = rack.values("/record/stop")
+  }
+
+  @Test("commands are kept beside a recording where that was asked for, as a list of events that a rendering reads")
+  func controlEvents() throws {
+    let rack = try rack(["--record-events"])
+    _ = rack.values("/record/start", .string("take.wav"), .string("output"))
+    rack.wait("frames come in") { frames(rack) > 4_800 }
+    rack.send("/node/tone/frequency", .float(880))
+    _ = rack.ask("/graph/add", .string("gain"), .string("boost"))
+    _ = rack.ask("/node/boost/gain")
+    #expect(rack.refusal("/graph/remove", .string("nobody")) != nil)
+    let bundle = [OSCMessage("/node/boost/gain/ramp", .float(-6), .double(0.5)), OSCMessage("/mute", .int32(1))]
+    rack.send(try OSCPacket.bundle(timeTag: OSCPacket.immediately, messages: bundle).encoded())
+    _ = rack.ask("/graph/undo")
+    let end = try #require(rack.values("/record/stop"))
+    #expect(end.dropFirst(3) == [.string(rack.path("take.wav")), .string(rack.path("take.events.jsonl"))])
+    let lines = try String(contentsOfFile: rack.path("take.events.jsonl"), encoding: .utf8).split(separator: "\n")
+    let commands = try lines.map { line -> (frame: Int64, address: String) in
+      let value = try JSONReader.read(Array(line.utf8))
+      return (Int64(try #require(value["frame"]?.integer)), try #require(value["address"]?.string))
+    }
+    #expect(
+      commands.map(\.address) == [
+        "/node/tone/frequency", "/graph/add", "/node/boost/gain/ramp", "/mute", "/graph/undo",
+      ])
+    #expect(commands.allSatisfy { $0.frame > 4_800 } && commands.map(\.frame) == commands.map(\.frame).sorted())
+    let preset = rack.path("tone.json")
+    try #"""
+    {"format": "backline.preset", "version": 1, "name": "tone", "nodes": [{"name": "tone", "kind": "oscillator"}],
+     "connections": [{"from": "tone", "to": "output"}]}
+    """#.write(toFile: preset, atomically: false, encoding: .utf8)
+    let rendering = try ProcessRunner.run(
+      BuiltProgram.backline(),
+      [
+        "render", rack.path("take.wav"), rack.path("again.wav"), "--preset", preset, "--events",
+        rack.path("take.events.jsonl"),
+      ])
+    #expect(rendering.status == 0, "\(rendering.errors)")
+  }
+
   @Test("what cannot be is refused with a code and a sentence, and leaves nothing")
   func refusals() throws {
     let rack = try rack()
@@ -108,7 +184,7 @@ struct OSCRecordTests {
     #expect(try SoundFileReader(path: rack.path("take.wav")).format.frameCount > 4800)
   }
 
-  @Test("a kill leaves nothing under the final names, and all but the last second comes back")
+  @Test("a kill leaves nothing under the final names, and all but the last second comes back (U-71)")
   func kills() throws {
     var generator = SystemRandomNumberGenerator()
     for round in 0..<(Self.isLong ? 100 : 3) {

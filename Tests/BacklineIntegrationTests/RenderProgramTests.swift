@@ -104,7 +104,7 @@ struct RenderProgramTests {
     try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: false)
     let words = try folder.render(inputs[0], inputs[1], inputs[2], folder.file("out"))
     #expect(words.status == 65)
-    #expect(words.errors.split(separator: "\n").count == 1 && words.errors.contains(inputs[1]))
+    #expect(words.errors.split(separator: "\n").count == 1 && words.errors.ranges(of: inputs[1]).count == 1)
     #expect(words.output.contains("2 of 3 files rendered"))
     let ending = try folder.render(
       folder.path, folder.file("out"), "--json", "--overwrite", "--jobs", "2", "--format", "flac")
@@ -114,8 +114,46 @@ struct RenderProgramTests {
     #expect(answer["files"]?.array?.map { $0["frames"]?.integer } == [1000, nil, 2000])
     let made = try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).sorted()
     #expect(made == ["a.flac", "a.wav", "c.flac", "c.wav"])
-    let missing = try folder.render(inputs[0], inputs[2], folder.file("nowhere"))
-    #expect(missing.status == 73)
+    // A folder that is not there is made, one level of it.
+    let missing = try folder.render(inputs[0], inputs[2], folder.file("new"))
+    #expect(missing.status == 0, "\(missing.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new")).sorted() == ["a.wav", "c.wav"])
+    #expect(try folder.render(inputs[0], folder.file("one/")).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("one")) == ["a.wav"])
+    #expect(try folder.render(inputs[0], inputs[2], folder.file("no/where")).status == 73)
+    #expect(try folder.render(inputs[0], inputs[2], inputs[1] + "/x").status == 73)
+  }
+
+  @Test(
+    "names of any bytes are one file each, in whatever locale, and one that is too long is refused (U-79)",
+    arguments: ["C", "C.UTF-8", "tr_TR.ISO-8859-9"])
+  func names(locale: String) throws {
+    let folder = RenderFolder()
+    let input = folder.write("in.wav", tone(100))
+    let names = ["Übung.wav", "録音.wav", "end.wav ", String(repeating: "n", count: 251) + ".wav"]
+    for name in names {
+      let ending = try ProcessRunner.run(
+        BuiltProgram.backline(), ["render", input, folder.file(name), "--format", "wav"],
+        environment: ["LC_ALL": locale, "LANG": locale])
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(try folder.read(folder.file(name)) == tone(100))
+    }
+    let long = folder.file(String(repeating: "n", count: 252) + ".wav")
+    #expect(try folder.render(input, long).status == 73)
+    #expect(folder.names.map { Array($0.utf8) } == (names + ["in.wav"]).sorted().map { Array($0.utf8) })
+  }
+
+  @Test("kinds of file are listed from one place: all in a refusal of render, those that can be in the help of record")
+  func kinds() throws {
+    let folder = RenderFolder()
+    let refused = try folder.render(folder.write("in.wav", tone(10)), folder.file("out.xyz"))
+    #expect(refused.status == 64)
+    #expect(refused.errors.contains("(wav, rf64, w64, aiff, caf, flac, ogg, opus, mp3, mkv, mp4, mov)"))
+    let help = try ProcessRunner.run(BuiltProgram.backline(), ["help", "record"]).output
+    let words = help.split { $0.isWhitespace }.joined(separator: " ")
+    #expect(words.contains("--format wav|rf64|w64|caf|flac|ogg|opus The kind"))
+    let movie = try ProcessRunner.run(BuiltProgram.backline(), ["record", folder.file("x.wav"), "--format", "mkv"])
+    #expect(movie.status == 64 && movie.errors.contains("none of wav, rf64, w64, caf, flac, ogg, opus"))
   }
 
   @Test("events change the graph at their frames, and players play their files")

@@ -54,8 +54,11 @@ struct ImpulseResponseFileTests {
     let fixtures = SoundFixtures()
     #expect(message(fixtures.path("none.wav")).contains("there is no file"))
     #expect(message(fixtures.write("empty.wav", format: float, channels: 1, [])) != "loaded")
-    let three = fixtures.write("three.wav", format: float, channels: 3, [Float](repeating: 0.1, count: 300))
-    #expect(message(three).contains("1 channel, 2 or 4"))
+    for count in [3, 33] {
+      let wrong = fixtures.write(
+        "wrong\(count).wav", format: float, channels: count, [Float](repeating: 0.1, count: 100 * count))
+      #expect(message(wrong).contains(count == 3 ? "1 channel, 2 or 4" : "33"), "\(message(wrong))")
+    }
     let broken = fixtures.write("nan.wav", format: float, channels: 1, [0.5, .nan, 0.25])
     #expect(message(broken).contains("finite"))
     let long = fixtures.write(

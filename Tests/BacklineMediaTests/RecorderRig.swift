@@ -57,6 +57,13 @@ final class RecorderRig: @unchecked Sendable {
     return try await done.value()
   }
 
+  func arm(_ source: String, _ isArmed: Bool) async throws {
+    let done = AnswerBox<Result<Void, EngineError>>()
+    let endpoint = try Endpoint(parsing: source)
+    try control { recorder.arm(endpoint, isArmed) { done.put($0) } }
+    try await done.value().get()
+  }
+
   /// The left input at a frame of this rig's; the right one is the negative of it. Never zero, exact in 24 bits.
   static func sample(_ frame: Int) -> Float { Float(frame % 65_521 + 1) / 131_072 }
 

@@ -59,7 +59,8 @@ struct RecorderTests {
     #expect(files[0][0] == files[1][1] && files[1] == files[2])
   }
 
-  @Test("frames that a slow disk costs are silence in place, counted and listed, and the length is what has passed")
+  @Test(
+    "frames that a slow disk costs are silence in place, counted and listed, and the length is what has passed (U-74)")
   func slowDisk() async throws {
     var settings = RecordingSettings()
     settings.ringSeconds = 0.1
@@ -87,7 +88,7 @@ struct RecorderTests {
       left.indices.allSatisfy { left[$0] == (silence.contains($0) ? 0 : RecorderRig.sample(first + $0)) })
   }
 
-  @Test("frames that the server has lost are told apart from those, and keep their place, too")
+  @Test("frames that the server has lost are told apart from those, and keep their place, too (U-74)")
   func serverGap() async throws {
     let rig = try await RecorderRig()
     try await rig.start("take.wav", ["input"])
@@ -135,7 +136,7 @@ struct RecorderTests {
     var settings = RecordingSettings()
     settings.preRoll = 0.1
     let rig = try await RecorderRig(settings)
-    try rig.control { try rig.recorder.arm(Endpoint("input"), true) }
+    try await rig.arm("input", true)
     rig.render(48_000)
     try await rig.start("take.wav")
     rig.render(4800)
@@ -181,11 +182,11 @@ struct RecorderTests {
     try await rig.start("take.wav", ["input", "flip"])
     rig.render(4800)
     try await rig.written(4000)
-    try rig.control { try rig.recorder.arm(Endpoint("flip"), false) }
+    try await rig.arm("flip", false)
     try await rig.settleWriter()
     rig.render(4800)
     try await rig.written(8500)
-    try rig.control { try rig.recorder.arm(Endpoint("flip"), true) }
+    try await rig.arm("flip", true)
     try await rig.settleWriter()
     rig.render(4800)
     _ = try await rig.stop()
@@ -250,7 +251,7 @@ struct RecorderTests {
     #expect(second.format.sampleRate == 44_100 && second.format.frameCount == 4410)
   }
 
-  @Test("a recording that begins a day after the engine has its tracks together to the frame")
+  @Test("a recording that begins a day after the engine has its tracks together to the frame (U-85)")
   func afterADay() async throws {
     // 24 h of a clock that says 48 kHz and runs 50 ppm fast: 48 002.4 frames a second. Only the frames count.
     let day = Int64(86_400 * 480_024 / 10) / 32 * 32
@@ -279,7 +280,7 @@ struct RecorderTests {
     await #expect(throws: EngineError.self) { try await rig.start("take.wav", ["input", "input"]) }
     try await rig.start("take.wav")
     await #expect(throws: EngineError.self) { try await rig.start("other.wav") }
-    #expect(throws: EngineError.self) { try rig.control { try rig.recorder.arm(Endpoint("flip"), true) } }
+    await #expect(throws: EngineError.self) { try await rig.arm("flip", true) }
     _ = try await rig.stop()
     #expect(throws: EngineError.self) { try rig.control { try rig.recorder.mark("late") } }
     #expect(
@@ -287,7 +288,7 @@ struct RecorderTests {
   }
 
   @Test(
-    "names of any bytes are taken as they are, in one file",
+    "names of any bytes are taken as they are, in one file (U-79)",
     arguments: ["Übung.wav", "録音.wav", "end .wav ", String(repeating: "n", count: 251) + ".wav"])
   func names(name: String) async throws {
     let rig = try await RecorderRig()

@@ -38,7 +38,7 @@ struct RecordingRepairTests {
     return samples
   }
 
-  @Test("all whole frames that reached the file come back, whatever its header says", arguments: kinds)
+  @Test("all whole frames that reached the file come back, whatever its header says (U-71)", arguments: kinds)
   func recovers(kind: (container: SoundContainer, format: SampleFormat)) throws {
     for channels in [1, 3, 8] {
       let fixtures = SoundFixtures()
@@ -89,7 +89,8 @@ struct RecordingRepairTests {
     #expect(FileManager.default.fileExists(atPath: empty.path))
   }
 
-  @Test("a WAV file that has grown beyond 4 GiB becomes RF64 with 64-bit sizes, and its sound stays where it was")
+  @Test(
+    "a WAV file that has grown beyond 4 GiB becomes RF64 with 64-bit sizes, and its sound stays where it was (U-69)")
   func growsLong() throws {
     let fixtures = SoundFixtures()
     let path = fixtures.path("long.wav")
@@ -114,7 +115,7 @@ struct RecordingRepairTests {
     #expect(first == samples)
   }
 
-  @Test("chunks behind sound of an odd length are found: a pad byte that is not counted stands between")
+  @Test("chunks behind sound of an odd length are found: a pad byte that is not counted stands between (U-72)")
   func padding() throws {
     for (channels, frames) in [(1, 101), (3, 1)] {
       let fixtures = SoundFixtures()
@@ -145,7 +146,7 @@ struct RecordingRepairTests {
   }
 
   @Test(
-    "channels keep their order and stand for no loudspeakers, and too many are refused before",
+    "channels keep their order in two readers and stand for no loudspeakers, and too many are refused before (U-78)",
     arguments: [
       1, 2, 3, 4, 6, 8, 24, 64,
     ])
@@ -164,6 +165,13 @@ struct RecordingRepairTests {
     #expect(failure == nil && paths == [fixtures.path("a.wav")])
     let read = try RecorderRig.read(paths[0])
     #expect(read.indices.allSatisfy { channel in read[channel].allSatisfy { $0 == Float(channel + 1) / 128 } })
+    let other = fixtures.path("other.raw")
+    let ffmpeg = try ProcessRunner.run("/usr/bin/ffmpeg", ["-v", "error", "-i", paths[0], "-f", "f32le", other])
+    #expect(ffmpeg.status == 0, "\(ffmpeg.errors)")
+    let decoded = try #require(FileManager.default.contents(atPath: other)).withUnsafeBytes {
+      Array($0.bindMemory(to: Float.self))
+    }
+    #expect(decoded == (0..<64 * count).map { Float($0 % count + 1) / 128 })
     let bytes = [UInt8](try #require(FileManager.default.contents(atPath: paths[0])))
     let format = try #require(RIFFSizes.layout(open(paths[0], O_RDONLY))).format
     #expect(bytes[Int(format)...].prefix(2).elementsEqual([0xFE, 0xFF]), "the header is the extensible one")
@@ -176,7 +184,7 @@ struct RecordingRepairTests {
   }
 
   @Test(
-    "32 channels for 720 seconds, over 4 GiB, are RF64 with right sizes in other readers, too",
+    "32 channels for 720 seconds, over 4 GiB, are RF64 with right sizes and sound in two readers (U-69)",
     .enabled(if: ProcessInfo.processInfo.environment["BACKLINE_LONG_TESTS"] == "1"))
   func longRecording() throws {
     let fixtures = SoundFixtures()
@@ -211,6 +219,17 @@ struct RecordingRepairTests {
       ["-loglevel", "error", "-show_entries", "stream=duration_ts,channels", "-of", "csv=p=0", path]
     ).wait(30)
     #expect(other.output.trimmingCharacters(in: .whitespacesAndNewlines) == "32,34560000")
+    // The last piece, as FFmpeg decodes it.
+    let raw = fixtures.path("end.raw")
+    let ffmpeg = try ProcessRunner(
+      "/usr/bin/ffmpeg", ["-v", "error", "-ss", "719.84", "-i", path, "-f", "f32le", raw]
+    ).wait(60)
+    #expect(ffmpeg.status == 0, "\(ffmpeg.errors)")
+    let end = try #require(FileManager.default.contents(atPath: raw)).withUnsafeBytes {
+      Array($0.bindMemory(to: Float.self))
+    }
+    #expect(end.count == pieceFrames * 32 && end.first == Float(pieces - 1) / 8192)
+    #expect(end.dropFirst().allSatisfy { $0 == 0.25 })
   }
 
   @Test("markers survive a kill, and broken lines of theirs harm nothing", arguments: ["take.wav", "take.rf64"])

@@ -78,17 +78,23 @@ struct PresetSoundTests {
     }
   }
 
-  @Test("a soft tone comes through each without a click", arguments: ShippedPresetsTests.names)
+  @Test("a soft tone comes through each without a click or an offset", arguments: ShippedPresetsTests.names)
   func noClick(name: String) async throws {
     let graph = try graph(name)
     let harness = try await playing(graph)
     let signal = tone(2 * rate)
     let inputs = [[Float]](repeating: signal, count: graph.ports.inputs.reduce(0) { $0 + $1.count })
+    var offset = 0.0
     for channel in harness.render(inputs, cuts: [256]) {
       let steps = steps(channel), usual = steps.sorted()[steps.count * 9 / 10]
       let worst = steps.max() ?? 0
       #expect(worst < 2 * usual + 1e-4, "\(worst) beside \(usual)")
+      // A second in the middle: 110 periods.
+      let mean = channel[rate / 2..<rate * 3 / 2].reduce(0.0) { $0 + Double($1) } / Double(rate)
+      offset = max(offset, abs(mean))
     }
+    print("measured: preset \(name)'s offset under a tone \(Measured.text(Measured.decibels(offset), 0)) dBFS")
+    #expect(offset < 0.001)
   }
 
   /// The largest step that a preset makes of the tone by itself.

@@ -39,7 +39,7 @@ public struct UnitContract: Sendable {
     let lengths = (0..<100).map { _ in Int.random(in: 1...500, using: &random) }
     var wrong: [String] = []
     for withOptional in description.inputs.contains(where: \.isOptional) ? [true, false] : [true] {
-      let signals = signals(frames: 8192, withOptional: withOptional)
+      let signals = description.noise(frames: 8192, withOptional: withOptional)
       let expected = unit().render(signals, frames: 8192, cuts: [64], events: plan)
       for cuts in [[1], [7], [333], [8192], lengths] {
         let found = unit().render(signals, frames: 8192, cuts: cuts, events: plan)
@@ -54,7 +54,7 @@ public struct UnitContract: Sendable {
   /// The same bits whether silent input is announced or not.
   public func silenceAnnouncement() -> [String] {
     let plan = events(seed: 11)
-    let signals = signals(frames: 8192, withOptional: true)
+    let signals = description.noise(frames: 8192)
     let announced = unit()
     announced.announcesSilence = true
     let difference = firstDifference(
@@ -66,7 +66,7 @@ public struct UnitContract: Sendable {
   /// After `reset` a unit renders as one that was made with the parameters it has.
   public func resetEqualsFresh() -> [String] {
     let plan = events(seed: 5)
-    let signals = signals(frames: 4096, withOptional: true)
+    let signals = description.noise(frames: 4096)
     let used = unit()
     _ = used.render(signals, frames: 8192, cuts: [100], events: plan)
     used.reset()
@@ -80,7 +80,7 @@ public struct UnitContract: Sendable {
 
   /// A new instance has all parameters at their defaults: an engine sets only what differs.
   public func freshHasDefaults() -> [String] {
-    let signals = signals(frames: 4096, withOptional: true)
+    let signals = description.noise(frames: 4096)
     let defaults = Dictionary(settable.map { ($0.name, $0.parameter.defaultValue) }, uniquingKeysWith: { $1 })
     let set = UnitHarness(description, sampleRate: sampleRate, parameters: defaults)
     let untouched = UnitHarness(description, sampleRate: sampleRate, setsDefaults: false)
@@ -97,15 +97,17 @@ public struct UnitContract: Sendable {
     return wrong
   }
 
-  /// Every parameter at either end of its range, alone and all together, gives finite sound.
+  /// Every parameter at either end of its range, alone, with all others there, and with all others at the other end, gives
+  /// finite sound.
   public func extremes() -> [String] {
-    let signals = signals(frames: 512, withOptional: true)
-    var cases: [[String: Float]] = []
+    let signals = description.noise(frames: 512, amplitude: 1)
+    let lowest = Dictionary(settable.map { ($0.name, $0.parameter.range.lowerBound) }, uniquingKeysWith: { $1 })
+    let highest = Dictionary(settable.map { ($0.name, $0.parameter.range.upperBound) }, uniquingKeysWith: { $1 })
+    var cases = [lowest, highest]
     for (name, parameter) in settable {
-      cases += [[name: parameter.range.lowerBound], [name: parameter.range.upperBound]]
+      let low = [name: parameter.range.lowerBound], high = [name: parameter.range.upperBound]
+      cases += [low, high, lowest.merging(high) { $1 }, highest.merging(low) { $1 }]
     }
-    cases.append(settable.reduce(into: [:]) { $0[$1.name] = $1.parameter.range.lowerBound })
-    cases.append(settable.reduce(into: [:]) { $0[$1.name] = $1.parameter.range.upperBound })
     return cases.flatMap { parameters in
       let output = UnitHarness(description, sampleRate: sampleRate, parameters: parameters).render(signals, frames: 512)
       return isFinite(output) ? [] : ["not finite with \(parameters.count > 2 ? "all at an end" : "\(parameters)")"]
@@ -115,11 +117,11 @@ public struct UnitContract: Sendable {
   /// Silence stays silence: from the start, and again after sound, tail and `reset`. The tail ends below -120 dB.
   public func silence() -> [String] {
     if description.inputs.isEmpty { return [] }
-    let silent = signals(frames: 0, withOptional: true).map { $0.map { _ in [Float](repeating: 0, count: 1024) } }
+    let silent = description.silence(frames: 1024)
     var wrong: [String] = []
     let unit = unit()
     if peak(unit.render(silent)) != 0 { wrong.append("sound out of silence") }
-    _ = unit.render(signals(frames: 1024, withOptional: true))
+    _ = unit.render(description.noise(frames: 1024))
     let tail = unit.tail()
     if tail < 0 { wrong.append("a negative tail") }
     if tail <= Int64(4 * sampleRate) {
@@ -135,13 +137,15 @@ public struct UnitContract: Sendable {
   /// Numbers too small to be normal do no harm.
   public func denormals() -> [String] {
     let tiny = Float(bitPattern: 71_362)  // 1e-40
-    let signals = signals(frames: 2048, withOptional: true).map { $0.map { $0.map { $0 < 0 ? -tiny : tiny } } }
-    return isFinite(unit().render(signals, frames: 2048)) ? [] : ["not finite"]
+    let signals = description.noise(frames: 2048).map { $0.map { $0.map { $0 < 0 ? -tiny : tiny } } }
+    let output = unit().render(signals, frames: 2048)
+    if !isFinite(output) { return ["not finite"] }
+    return description.inputs.isEmpty || peak(output) < 1e-30 ? [] : ["\(peak(output)) out of nothing"]
   }
 
   /// A burst of 1e30 is over after the tail.
   public func recovery() -> [String] {
-    let signals = signals(frames: 4096, withOptional: true)
+    let signals = description.noise(frames: 4096)
     let used = unit()
     _ = used.render(signals.map { $0.map { $0.prefix(64).map { $0 * 2e30 } } }, frames: 64)
     let tail = used.tail()
@@ -172,21 +176,8 @@ public struct UnitContract: Sendable {
       }
   }
 
-  /// Noise for each bus, in the middle of it a pause.
-  private func signals(frames: Int, withOptional: Bool) -> [[[Float]]] {
-    let growing = description.growingInputs == nil ? nil : (0..<3).map { _ in description.inputs[0] }
-    return (growing ?? description.inputs).enumerated().map { index, bus in
-      if bus.isOptional && !withOptional { return [] }
-      return (0..<bus.channelCount).map { channel in
-        var noise = Signals.noise(frames: frames, amplitude: 0.5, seed: UInt64(1 + index * 32 + channel))
-        for i in frames / 2..<max(frames / 2, frames * 5 / 8) { noise[i] = 0 }
-        return noise
-      }
-    }
-  }
-
   /// Sets of random parameters to random values at odd frames, with ramps of all sorts.
-  private func events(seed: UInt64) -> [UnitHarness.Event] {
+  public func events(seed: UInt64) -> [UnitHarness.Event] {
     let settable = settable
     if settable.isEmpty { return [] }
     var random = SeededGenerator(seed)

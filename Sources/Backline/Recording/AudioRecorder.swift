@@ -50,7 +50,9 @@ public final class AudioRecorder: Sendable {
     box.value = self
     engine.engine.wait { kernel in
       kernel.observe { event in
-        if case .configurationChanged(cause: "sampleRate", old: _, new: _, epoch: _) = event { box.value?.followRate() }
+        if case .configurationChanged(let cause, let old, let new, epoch: _) = event {
+          box.value?.kernel.followConfiguration(cause, from: old, to: new)
+        }
       }
     }
   }
@@ -105,22 +107,30 @@ public final class AudioRecorder: Sendable {
   }
 
   /// Listens to sources ahead of a recording of the same ones, which then begins `preRoll` seconds before its start. None ends that.
+  ///
+  /// While a recording runs its tracks sound where they are among the sources, and are silent elsewhere, from the present frame on.
+  /// A source that it has no track of gets one with a file of its own, silent up to here, where the recording goes into a folder;
+  /// throws where it is one file, whose tracks are those that it began with.
   public func arm(_ sources: [RecordingSource]) throws(AudioError) {
     let engine = try engine()
-    if isRecording { throw AudioError(.notAllowed, "what a recording listens to is chosen before it begins") }
     if !sources.isEmpty { try claim(engine) }
     do throws(AudioError) {
       let endpoints = try label(sources, engine)
-      try control { kernel throws(EngineError) in
-        for old in kernel.armedSources where !endpoints.contains(old) { try? kernel.arm(old, false) }
-        for new in endpoints { try kernel.arm(new, true) }
-      }
+      let old = kernel.engine.wait { _ in kernel.armedSources + kernel.recordedSources }
+      for source in Set(old).subtracting(endpoints) { try arm(source, false) }
+      for source in endpoints { try arm(source, true) }
       armed.withLock { $0 = !sources.isEmpty }
     } catch {
       giveUp()
       throw error
     }
     giveUp()
+  }
+
+  private func arm(_ source: Endpoint, _ isArmed: Bool) throws(AudioError) {
+    let answer = Answer()
+    kernel.engine.wait { _ in kernel.arm(source, isArmed) { answer.put($0) } }
+    try answer.value()
   }
 
   /// True while a recording runs.
@@ -178,9 +188,6 @@ public final class AudioRecorder: Sendable {
       if present === self && kernel.report.state == .idle { present = nil }
     }
   }
-
-  /// The engine has another rate. Control queue; nothing renders.
-  private func followRate() { kernel.followRate() }
 
   /// Ends what runs and waits for its files, ten seconds at most: the engine goes. Not on the control queue.
   func end() {

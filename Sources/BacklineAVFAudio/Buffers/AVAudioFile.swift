@@ -52,10 +52,8 @@ public class AVAudioFile: NSObject, @unchecked Sendable {
 
   private static func fileFormat(_ url: URL, _ settings: [String: Any]) throws -> AudioFileFormat {
     guard let container = AudioFileFormat.Container(ofFileNamed: url.lastPathComponent) else {
-      throw AudioError(
-        .fileFailed,
-        "'\(url.lastPathComponent)' names no kind of file that is written: wav, rf64, w64, aiff, caf, flac, ogg, opus, mp3"
-      )
+      let names = AudioFileFormat.Container.allCases.map(\.rawValue).joined(separator: ", ")
+      throw AudioError(.fileFailed, "'\(url.lastPathComponent)' names no kind of file that is written: \(names)")
     }
     let rate = (settings[AVSampleRateKey] as? Double) ?? integer(settings[AVSampleRateKey]).map(Double.init)
     guard let rate, let channels = integer(settings[AVNumberOfChannelsKey]) else {

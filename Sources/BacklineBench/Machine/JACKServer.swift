@@ -70,6 +70,11 @@ final class JACKServer {
     }
   }
 
+  /// Connects one output to many inputs.
+  func connect(_ source: String, toEach destinations: [String]) {
+    for destination in destinations { _ = jack_connect(client, source, destination) }
+  }
+
   // MARK: Load
 
   /// Cycles that a client did not finish in time, and those for which the server's own timer came late, so far.

@@ -1,22 +1,23 @@
 /// What `backline-bench` was asked for.
 struct BenchOptions {
   enum Workload: String, CaseIterable {
-    case units, w1, w1b, w1c, w2, w3, capacity, w4, w5, w6, w7, taps, players, deadline
+    case units, w1, w1b, w1c, w2, w3, capacity, w4, w5, w6, w7, taps, players, recording, video, deadline
     case reverbPeers = "reverb-peers"
   }
 
   static let usage = """
     usage: backline-bench [--workload units,w1,w1b,w1c,w2,w3,capacity,w4,w5,w6,w7,taps,players,
-                                      deadline,reverb-peers]
+                                      recording,video,deadline,reverb-peers]
                           [--frames 64,16] [--seconds N] [--repeats N]
                           [--peers none|scsynth] [--backline PATH] [--plot FILE] [--json]
       --workload  units every unit by itself, w1, w1b, w1c rendering of files, w2 load by number of nodes,
                   w3 chains on two threads, capacity the most nodes in time,
                   w4 OSC, w5 edits, w6 convolution, w7 start and idle, taps and players of the Swift library,
+                  recording 64 tracks to the disk, video the sound of a movie,
                   deadline a rack of twelve units and all that may disturb it,
                   reverb-peers the reverb beside LV2 plug-ins;
                   a bare name, as in `backline-bench units`, does as well
-      --frames    JACK's periods for w2, w3, capacity, taps, players and deadline (64,16)
+      --frames    JACK's periods for w2, w3, capacity, taps, players, recording and deadline (64,16)
       --seconds   how long each load is watched (2)
       --repeats   how often each case is measured, servers by turns (3)
       --peers     what to measure beside backline in the same run (scsynth where it is installed)

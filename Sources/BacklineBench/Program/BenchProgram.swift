@@ -89,6 +89,8 @@ struct Bench {
     case .taps: try measureTaps(&report)
     case .players: try measurePlayers(&report)
     case .deadline: try measureDeadline(&report)
+    case .recording: try measureRecording(&report)
+    case .video: try measureVideo(&report)
     }
   }
 

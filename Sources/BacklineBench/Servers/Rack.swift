@@ -28,7 +28,7 @@ final class Rack: BenchServer {
       ] + (root.map { ["--root", $0] } ?? []), log: "/tmp/\(JACKServer.name)-rack.log")
   }
 
-  private static func awaitRunning(_ child: Child, _ socket: OSCSocket) throws {
+  static func awaitRunning(_ child: Child, _ socket: OSCSocket) throws {
     let limit = backline_now() + 5_000_000_000
     while backline_now() < limit {
       try socket.send(try socket.wire(OSCMessage("/engine/state")))

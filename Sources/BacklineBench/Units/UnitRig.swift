@@ -1,5 +1,6 @@
 import BacklineDSP
 import CBackline
+import Glibc
 
 /// One unit outside any graph, rendered block by block on noise.
 final class UnitRig {
@@ -74,12 +75,12 @@ final class UnitRig {
     try (instance.control as? ConvolverControl)?.attach(response)
   }
 
-  /// Renders for about `seconds` of sound; nanoseconds a frame.
+  /// Renders for about `seconds` of sound; nanoseconds of the processor a frame, whatever else it has to do meanwhile.
   func time(seconds: Double) -> Double {
     let blocks = max(1, Int(seconds * Self.sampleRate) / frames)
     let denormals = backline_flush_denormals()
     defer { backline_restore_denormals(denormals) }
-    let begin = backline_now()
+    let begin = Self.processorTime()
     for _ in 0..<blocks {
       let place = Int(frame % Int64(Self.noiseFrames))
       for (bus, channels) in inputs.enumerated() {
@@ -89,7 +90,14 @@ final class UnitRig {
       renderBlock()
       frame += Int64(frames)
     }
-    return Double(backline_now() - begin) / Double(blocks * frames)
+    return Double(Self.processorTime() - begin) / Double(blocks * frames)
+  }
+
+  /// What this thread has had of the processor, in nanoseconds.
+  private static func processorTime() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
   private func renderBlock() {

@@ -67,7 +67,7 @@ extension Bench {
     ]
   }
 
-  private func awaitPorts(_ jack: JACKServer, _ name: String, _ child: Child) throws {
+  func awaitPorts(_ jack: JACKServer, _ name: String, _ child: Child) throws {
     for _ in 0..<400 {
       if jack.portCount(of: name) >= 4 { return }
       if !child.isRunning { break }

@@ -65,10 +65,11 @@ extension Bench {
     let words: [String]
   }
 
-  /// Seconds on the clock and of the processor.
+  /// Seconds on the clock and of the processor, and the most memory in MiB, shared libraries included.
   struct Run {
     let wall: Double
     let processor: Double
+    let memory: Double
   }
 
   private static let lengths = [600, 60]
@@ -159,7 +160,7 @@ extension Bench {
     let wall = Double(backline_now() - child.begin) * 1e-9
     guard status == 0 else { throw BenchError("\(maker.name) has failed: \(child.lastWords)") }
     let processor = [usage.ru_utime, usage.ru_stime].reduce(0.0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
-    return Run(wall: wall, processor: processor)
+    return Run(wall: wall, processor: processor, memory: Double(usage.ru_maxrss) / 1024)
   }
 
   /// What is made in the folder.

@@ -4,7 +4,7 @@ extension CommandDeclaration {
     "run", "Runs the rack until it is interrupted or told to quit.", arguments: [.optionalPreset],
     options: [
       .name, .server, .host, .oscPort, .oscBind, .connect, .threads, .root, .exactName, .capture, .preRoll, .splitTime,
-      .splitSize, .json,
+      .splitSize, .recordEvents, .json,
     ],
     discussion: """
       Standard output carries one line once OSC listens and audio runs or is being waited for, and a line whenever that \
@@ -37,14 +37,14 @@ extension CommandDeclaration {
       Of a movie (mkv, mp4, mov) the sound of every track goes through the preset, and stays in its codec where that can be; \
       pictures and subtitles are copied as they are, and keep their times.
 
-      A batch writes each input under its own name into the folder OUTPUT, goes on after a failure, and ends with the first \
+      A batch writes each input under its own name into the folder OUTPUT, which is made where it is not there, goes on after a failure, and ends with the first \
       failure's code.
       """)
 
   static let record = CommandDeclaration(
     "record", "Records ports of a JACK server until it is interrupted.", arguments: [.recording],
     options: [
-      .ports, .duration, .splitTime, .splitSize, .containerFormat, .sampleFormat, .server, .name, .json,
+      .ports, .duration, .splitTime, .splitSize, .recordingFormat, .sampleFormat, .server, .name, .json,
     ],
     discussion: """
       A file is written under its name with .recording behind it, and gets its name when it is whole: after SIGINT, SIGTERM or \

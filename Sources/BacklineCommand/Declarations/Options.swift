@@ -66,6 +66,12 @@ extension OptionDeclaration {
     "--split-size", ValueDeclaration("MEBIBYTES", .integer(1...1_000_000)),
     "Begins a new file before one gets larger than so many MiB of sound.")
 
+  static let recordEvents = OptionDeclaration(
+    "--record-events", nil,
+    "Has /record/start keep the commands of the time, too, for 'render --events': take.events.jsonl beside take.wav.")
+  static let recordingFormat = OptionDeclaration(
+    "--format", ValueDeclaration("KIND", .word(RecordingPlan.containers.map(\.rawValue))), containerFormat.summary)
+
   // MARK: render
 
   static let throughPreset = OptionDeclaration(
@@ -84,8 +90,7 @@ extension OptionDeclaration {
       + " stop band below -160 dB.")
   static let containerFormat = OptionDeclaration(
     "--format",
-    ValueDeclaration(
-      "KIND", .word(SoundContainer.allCases.map(\.rawValue) + MovieContainer.allCases.map(\.rawValue))),
+    ValueDeclaration("KIND", .word(RenderOptions.formats)),
     "The kind of file; by the ending of OUTPUT unless told otherwise.")
   static let sampleFormat = OptionDeclaration(
     "--sample-format", ValueDeclaration("FORMAT", .word(SampleFormat.allCases.map(\.rawValue))),

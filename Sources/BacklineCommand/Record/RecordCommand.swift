@@ -54,12 +54,7 @@ private final class RecordSession: @unchecked Sendable {
     self.interrupt = interrupt
     var settings = RecordOptions.settings(arguments)
     if let name = arguments[.sampleFormat], let format = SampleFormat(rawValue: name) { settings.sampleFormat = format }
-    if let name = arguments[.containerFormat] {
-      guard let container = SoundContainer(rawValue: name) else {
-        throw .usage("--format: \(name) cannot be recorded live, wav, rf64, w64, caf, flac, ogg and opus can")
-      }
-      settings.container = container
-    }
+    settings.container = arguments[.recordingFormat].flatMap { SoundContainer(rawValue: $0) }
     let connections = try RecordPorts.connections(to: ports, server: arguments[.server]) { "in_\($0 + 1)" }
     let log: @Sendable (String) -> Void = { try? context.errors.write("backline: \(SafeText.line($0))\n") }
     do throws(EngineError) {
@@ -116,7 +111,9 @@ private final class RecordSession: @unchecked Sendable {
     engine.here { engine in
       engine.observe { [weak self] event in
         guard let self else { return }
-        if case .configurationChanged(cause: "sampleRate", _, _, _) = event { recorder.followRate() }
+        if case .configurationChanged(let cause, let old, let new, _) = event {
+          recorder.followConfiguration(cause, from: old, to: new)
+        }
         if case .stateChanged(.unavailable(let reason)) = event, !recorder.isRecording {
           completion(.failure(EngineError(.unavailable, reason)))
         }

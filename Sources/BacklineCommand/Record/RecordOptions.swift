@@ -6,6 +6,7 @@ enum RecordOptions {
   static func settings(_ arguments: ParsedArguments) -> RecordingSettings {
     var settings = RecordingSettings()
     settings.preRoll = Double(arguments.integer(.preRoll) ?? 0)
+    settings.keepsEvents = arguments.contains(.recordEvents)
     settings.splitSeconds = arguments.integer(.splitTime).map(Double.init)
     settings.splitBytes = arguments.integer(.splitSize).map { Int64($0) << 20 }
     return settings

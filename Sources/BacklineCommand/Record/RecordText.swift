@@ -10,6 +10,8 @@ enum RecordText {
     case .gap(let gap):
       "\(gap.count) frames are missing at frame \(gap.frame): "
         + (gap.cause == .disk ? "the disk was too slow" : "the server lost them (xrun)")
+    case .armed(let track, let frame): "\(track) sounds from frame \(frame) on"
+    case .disarmed(let track, let frame): "\(track) is silent from frame \(frame) on"
     case .warning(let text): text
     case .space(let seconds): "the disk is full in \(ValueText.fixed(seconds, 0)) s: free some room, or stop"
     case .published(let path, let frames): "\(path) is whole, \(frames) frames"

@@ -23,9 +23,12 @@ enum RecoverCommand {
               "rate": .integer(Int64(recovered.sampleRate)), "channels": .integer(Int64(recovered.channelCount)),
             ])
             if !isJSON {
-              try context.write(
-                "\(recovered.path): \(ValueText.fixed(recovered.seconds, 3)) s, \(recovered.frames) frames,"
-                  + " \(recovered.channelCount) channels\n")
+              let sound =
+                recovered.channelCount == 0
+                ? ""
+                : ": \(ValueText.fixed(recovered.seconds, 3)) s, \(recovered.frames) frames,"
+                  + " \(recovered.channelCount) channels"
+              try context.write(recovered.path + sound + "\n")
             }
           case .failure(let error):
             code = .inputOutput

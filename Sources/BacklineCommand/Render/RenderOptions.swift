@@ -87,6 +87,9 @@ struct RenderOptions: Sendable {
     if !isBatch { try checkPair(try outputContainer(for: output)) }
   }
 
+  /// The words for the kinds of file.
+  static let formats = SoundContainer.allCases.map(\.rawValue) + MovieContainer.allCases.map(\.rawValue)
+
   /// The threads of each rendering: in a batch, renderings side by side have the processors already.
   var renderThreads: RenderThreads {
     if let threads { return .upTo(threads) }
@@ -97,7 +100,8 @@ struct RenderOptions: Sendable {
 
   /// True where OUTPUT is a folder, or has to be one.
   var isBatch: Bool {
-    replay == nil && (inputs.count > 1 || Self.isFolder(output) || inputs.contains(where: Self.isFolder))
+    replay == nil
+      && (inputs.count > 1 || output.hasSuffix("/") || Self.isFolder(output) || inputs.contains(where: Self.isFolder))
   }
 
   static func isFolder(_ path: String) -> Bool {
@@ -134,7 +138,7 @@ struct RenderOptions: Sendable {
     }
     if let container { return container }
     if let container = SoundContainer(ofFileNamed: path) { return container }
-    let names = SoundContainer.allCases.map(\.rawValue).joined(separator: ", ")
+    let names = Self.formats.joined(separator: ", ")
     throw .usage("the ending of '\(path)' says no kind of file: choose one with --format (\(names))")
   }
 

@@ -73,7 +73,8 @@ final class RenderPrinter: Sendable {
           try context.errors.write("backline: \(SafeText.line(warning))\n")
         }
       case .failed(let error):
-        let name = isBatch ? "\(outcome.task.input): " : ""
+        // Most errors name the file already.
+        let name = isBatch && !error.message.contains(outcome.task.input) ? "\(outcome.task.input): " : ""
         try context.errors.write(CommandError(Self.exitCode(error), name + error.message).line)
       case .cancelled:
         if signal != nil && outcomes.count == 1 {

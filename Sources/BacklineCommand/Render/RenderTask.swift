@@ -127,10 +127,6 @@ extension RenderTask {
           graph: graph)
       ]
     }
-    if !RenderOptions.isFolder(options.output) {
-      throw CommandError(
-        .cannotCreate, "there is no folder '\(options.output)': a batch is written into a folder that is there")
-    }
     var tasks: [RenderTask] = []
     var taken: Set<String> = []
     for input in try files(options.inputs) {
@@ -146,6 +142,13 @@ extension RenderTask {
       let folder = options.output.hasSuffix("/") ? options.output : options.output + "/"
       tasks.append(
         RenderTask(input: input, output: folder + name, container: container, options: options, graph: graph))
+    }
+    if mkdir(options.output, 0o777) != 0 {
+      let code = errno
+      if !RenderOptions.isFolder(options.output) {
+        throw CommandError(
+          .cannotCreate, "the folder '\(options.output)' for a batch cannot be made: \(SystemError.text(code))")
+      }
     }
     return tasks
   }

@@ -127,8 +127,8 @@ final class Rack: @unchecked Sendable {
       if cause == "sampleRate" {
         players.followRate()
         convolvers.refresh()
-        recording.followRate()
       }
+      recording.followConfiguration(cause, from: old, to: new)
     case .graphChanged(let change, let name):
       let isReplaying = engine.here { $0.isReplaying }
       players.follow(change, name, isReplaying: isReplaying)

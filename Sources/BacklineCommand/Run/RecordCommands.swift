@@ -8,7 +8,9 @@ import BacklineOSC
 ///   are missing, and the files that have got their names.
 /// - `state` answers the state (idle, recording, finishing), the path, the frames, the seconds, the frames that are missing, the
 ///   number of gaps, the seconds that the disk has room for (-1 where that is not known), how it ended, and what went wrong.
-/// - Subscribers to `/record/event` hear of starts, gaps, warnings, the disk's room, files and ends.
+/// - `arm SOURCE 0|1` before a recording has it listened to ahead; while one runs it has a track fall silent or sound, or begin in a
+///   folder of tracks.
+/// - Subscribers to `/record/event` hear of starts, gaps, tracks that are armed and disarmed, warnings, the disk's room, files and ends.
 final class RecordCommands: @unchecked Sendable {
   // Why unchecked: everything is confined to the control queue, but for the log.
 
@@ -37,10 +39,11 @@ final class RecordCommands: @unchecked Sendable {
 
   /// Takes the addresses, and listens to the output where something from before a start is to be recorded.
   func register(_ router: CommandRouter) {
+    router.onChange = { [recorder] message, frame in recorder.note(at: frame) { EventLine.text(message, frame: $0) } }
     router.register(prefix: "/record/") { [self] request throws(EngineError) in try action(request) }
     router.setStatus("recordLostFrames") { [self] in .int64(lostFrames) }
     router.addStatus { [self] in [("record", .string(recorder.report.state.rawValue))] }
-    if recorder.settings.preRoll > 0 { try? recorder.arm(Endpoint("output"), true) }
+    if recorder.settings.preRoll > 0 { recorder.arm(Endpoint("output"), true) { _ in } }
   }
 
   private var lostFrames: Int64 { recorder.report.lostToDisk + recorder.report.lostToServer }
@@ -79,7 +82,9 @@ final class RecordCommands: @unchecked Sendable {
     case "/record/arm":
       try request.expect(2...2, "SOURCE 0|1")
       let source = try source(request, 0), isArmed = try request.toggle(1, "the switch")
-      return act { [recorder] () throws(EngineError) in try recorder.arm(source, isArmed) }
+      return .alone { [recorder] completion in
+        recorder.arm(source, isArmed) { completion($0.map { [] }) }
+      }
     case "/record/label":
       try request.expect(2...2, "SOURCE TEXT")
       let source = try source(request, 0), text = try request.text(1, "the text")
@@ -124,6 +129,8 @@ final class RecordCommands: @unchecked Sendable {
     switch event {
     case .started(let path): [.string("started"), .string(path)]
     case .gap(let gap): [.string("gap"), .int64(gap.frame), .int64(gap.count), .string(gap.cause.rawValue)]
+    case .armed(let track, let frame): [.string("armed"), .string(track), .int64(frame)]
+    case .disarmed(let track, let frame): [.string("disarmed"), .string(track), .int64(frame)]
     case .warning(let text): [.string("warning"), .string(text)]
     case .space(let seconds): [.string("space"), .double(seconds)]
     case .published(let path, let frames): [.string("file"), .string(path), .int64(frames)]
@@ -138,7 +145,9 @@ final class RecordCommands: @unchecked Sendable {
     recorder.followRename(from: String(name[..<space]), to: String(name[name.index(after: space)...]))
   }
 
-  func followRate() { recorder.followRate() }
+  func followConfiguration(_ cause: String, from old: Int, to new: Int) {
+    recorder.followConfiguration(cause, from: old, to: new)
+  }
 
   /// Ends a recording that runs. Nothing renders any more.
   func end() { recorder.stop { [hasEnded] _ in hasEnded.signal() } }

@@ -15,6 +15,8 @@ public struct RecordingSettings: Sendable {
   public var sampleFormat: SampleFormat?
   /// The kind of file; by the ending of its name where it is `nil`, WAV (RF64 beyond 4 GiB) where that says nothing.
   public var container: SoundContainer?
+  /// What is done while a recording runs is kept beside it, where somebody notes it (`Recorder.note`).
+  public var keepsEvents = false
 
   public init() {}
 
@@ -48,8 +50,10 @@ public final class Recorder: @unchecked Sendable {
   /// What the present ring holds.
   private var tracks: [RecordingPlan.Track] = []
   private var memory: RecordMemory?
+  /// The one before, until this one is rendered into.
+  private var previous: RecordMemory?
   /// From a start that is under way to the end.
-  private var isBusy = false
+  private var plan: RecordingPlan?
   /// True once a start has succeeded, until the end.
   public private(set) var isRecording = false
 
@@ -63,8 +67,11 @@ public final class Recorder: @unchecked Sendable {
     let box = WeakBox<Recorder>()
     writer = try RecordingWriter { event in
       tell(event)
-      guard case .ended = event else { return }
-      engine.executor.schedule(after: 0) { box.value?.hasEnded() }
+      switch event {
+      case .ended: engine.executor.schedule(after: 0) { box.value?.hasEnded() }
+      case .armed: engine.executor.schedule(after: 0) { box.value?.forgetPrevious() }
+      default: break
+      }
     }
     box.value = self
   }
@@ -81,7 +88,7 @@ public final class Recorder: @unchecked Sendable {
     _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void
   ) {
     do throws(EngineError) {
-      if isBusy { throw EngineError(.busy, "\(report.path) is being recorded: stop that first") }
+      if plan != nil { throw EngineError(.busy, "\(report.path) is being recorded: stop that first") }
       let wanted = !sources.isEmpty ? sources : !armed.isEmpty ? armed : [Endpoint("output")]
       let tracks = try makeTracks(wanted)
       var plan: RecordingPlan
@@ -95,17 +102,15 @@ public final class Recorder: @unchecked Sendable {
       plan.splitFrames = settings.splitSeconds.map { max(1, Int64(($0 * rate).rounded())) }
       plan.splitBytes = settings.splitBytes
       plan.frameLimit = frameLimit
+      plan.keepsEvents = settings.keepsEvents
       var clock: Int64?
-      if let memory, tracks.map(\.source) == self.tracks.map(\.source) {
-        clock = memory.ring.pointee.currentFrame - Int64((settings.preRoll * rate).rounded())
+      if memory != nil, isHeard(tracks) {
+        clock = currentFrame - Int64((settings.preRoll * rate).rounded())
       } else {
-        let channels = plan.channelCount
-        if !SampleMemory.isAvailable(bytes: RecordRing.bytes(channelCount: channels, frames: ringFrames(rate))) {
-          throw EngineError(.limitReached, "there is not enough memory left to record \(channels) channels")
-        }
+        try checkMemory(plan)
         listen(to: tracks)
       }
-      isBusy = true
+      self.plan = plan
       writer.start(plan, from: clock) { [self, engine] result in
         engine.executor.schedule(after: 0) { [self] in
           switch result {
@@ -113,7 +118,7 @@ public final class Recorder: @unchecked Sendable {
             isRecording = true
             completion(.success(()))
           case .failure(let error):
-            isBusy = false
+            self.plan = nil
             listenToArmed()
             completion(.failure(EngineError(error)))
           }
@@ -126,33 +131,94 @@ public final class Recorder: @unchecked Sendable {
 
   /// Ends the recording here; told once its files have their names, or could not get them.
   public func stop(_ completion: @escaping @Sendable (RecordingReport) -> Void) {
-    writer.stop(before: memory?.ring.pointee.currentFrame ?? 0, .stopped, completion)
+    writer.stop(before: currentFrame, .stopped, completion)
   }
 
   /// Marks the present frame.
   public func mark(_ text: String) throws(EngineError) {
-    guard isRecording, let memory else { throw EngineError(.unavailable, "nothing is being recorded: start first") }
+    guard isRecording, memory != nil else { throw EngineError(.unavailable, "nothing is being recorded: start first") }
     if let container = settings.container ?? SoundContainer(ofFileNamed: report.path), container != .wav,
       container != .rf64
     {
       throw EngineError(.notAllowed, "\(container.title) keeps no markers here: record WAV or RF64")
     }
-    writer.mark(memory.ring.pointee.currentFrame, text)
+    writer.mark(currentFrame, text)
   }
 
-  /// Has a source listened to before a recording, or not any more; while one runs, has its track sound or be silent.
-  public func arm(_ source: Endpoint, _ isArmed: Bool) throws(EngineError) {
-    _ = try engine.hereThrowing { engine throws(EngineError) in try engine.recordChannels(of: source) }
-    if isBusy {
-      guard let index = tracks.firstIndex(where: { $0.source == source }) else {
-        throw EngineError(.busy, "'\(source)' is no track of the recording that runs: arm it before the next one")
+  /// Notes what was done, at an absolute frame of the engine's or now, in the file of events beside a recording: `line` makes its line
+  /// for the frame of the recording. Where none runs, or none keeps events, nothing is noted.
+  ///
+  /// A command without a frame of its own is heard from the next quantum edges on that the render thread gets to, a period or two
+  /// later.
+  public func note(at frame: Int64? = nil, _ line: @escaping @Sendable (Int64) -> String) {
+    guard isRecording, settings.keepsEvents else { return }
+    let ahead = max(memory?.ring.pointee.serverFrames ?? 0, previous?.ring.pointee.serverFrames ?? 0)
+    writer.note(frame.map { max(currentFrame, $0 + ahead) } ?? currentFrame, line)
+  }
+
+  /// Has a source listened to before a recording, or not any more.
+  ///
+  /// While one runs, has its track sound or be silent from the present frame on. A source that the recording has no track of gets
+  /// one, where each track has a file of its own: it is silent up to a frame soon, and all files are of one length. One file of
+  /// all tracks cannot get another, which is refused.
+  public func arm(
+    _ source: Endpoint, _ isArmed: Bool, _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void
+  ) {
+    do throws(EngineError) {
+      let channels = try engine.hereThrowing { engine throws(EngineError) in try engine.recordChannels(of: source) }
+      if plan == nil {
+        setArmed(source, isArmed)
+        listenToArmed()
+        completion(.success(()))
+      } else if let index = tracks.firstIndex(where: { $0.source == source }) {
+        setArmed(source, isArmed)
+        writer.setSilent(tracks[index].channels, !isArmed, from: currentFrame)
+        completion(.success(()))
+      } else if isArmed {
+        try join(source, channels, completion)
+      } else {
+        setArmed(source, false)
+        completion(.success(()))
       }
-      writer.setSilent(index, !isArmed)
-      return
+    } catch {
+      completion(.failure(error))
     }
+  }
+
+  private func setArmed(_ source: Endpoint, _ isArmed: Bool) {
     armed.removeAll { $0 == source }
     if isArmed { armed.append(source) }
-    listenToArmed()
+  }
+
+  /// Gives a source a track of the recording that runs.
+  private func join(
+    _ source: Endpoint, _ channels: Int, _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void
+  ) throws(EngineError) {
+    guard var longer = plan else { return }
+    let first = longer.channelCount
+    let track = RecordingPlan.Track(
+      source: source, label: labels[source] ?? source.description, channels: first..<first + channels)
+    do throws(SoundFileWriteError) {
+      try longer.add(track)
+    } catch {
+      throw EngineError(error)
+    }
+    try checkMemory(longer)
+    plan = longer
+    tracks.append(track)
+    writer.add(track) { [self, engine] result in
+      engine.executor.schedule(after: 0) { [self] in
+        if case .failure(let error) = result {
+          // Its channels stay empty.
+          tracks.removeAll { $0.channels == track.channels }
+          completion(.failure(EngineError(error)))
+          return
+        }
+        setArmed(source, true)
+        if plan != nil, let next = listenAlso() { writer.follow(next) }
+        completion(.success(()))
+      }
+    }
   }
 
   /// Names a source, for the names of files.
@@ -164,9 +230,18 @@ public final class Recorder: @unchecked Sendable {
   /// The sources that are armed, in order.
   public var armedSources: [Endpoint] { armed }
 
+  /// The sources of the recording that runs.
+  public var recordedSources: [Endpoint] { plan == nil ? [] : tracks.map(\.source) }
+
   /// The engine runs at another rate from here on; nothing renders yet. A recording goes on in another file.
   public func followRate() {
     if memory != nil { listen(to: tracks) }
+  }
+
+  /// The engine's host has another period, say, which a recording that runs has a mark of.
+  public func followConfiguration(_ cause: String, from old: Int, to new: Int) {
+    if isRecording { writer.mark(currentFrame, "\(cause): \(old) -> \(new)") }
+    if cause == "sampleRate" { followRate() }
   }
 
   /// Nodes have other names now.
@@ -194,11 +269,42 @@ public final class Recorder: @unchecked Sendable {
     return tracks
   }
 
+  /// The frame after the last one that was rendered, on the recording's clock.
+  private var currentFrame: Int64 {
+    max(memory?.ring.pointee.currentFrame ?? 0, previous?.ring.pointee.currentFrame ?? 0)
+  }
+
+  /// True once the present ring is rendered into.
+  private var hasBegun: Bool { memory?.ring.pointee.hasBegun == true }
+
+  private func forgetPrevious() { if hasBegun { previous = nil } }
+
+  private func isHeard(_ tracks: [RecordingPlan.Track]) -> Bool {
+    tracks.map(\.source) == self.tracks.map(\.source) && tracks.map(\.channels) == self.tracks.map(\.channels)
+  }
+
+  private func checkMemory(_ plan: RecordingPlan) throws(EngineError) {
+    let frames = ringFrames(engine.here { $0.sampleRate })
+    if !SampleMemory.isAvailable(bytes: RecordRing.bytes(channelCount: plan.channelCount, frames: frames)) {
+      throw EngineError(.limitReached, "there is not enough memory left to record \(plan.channelCount) channels")
+    }
+  }
+
   private func listen(to tracks: [RecordingPlan.Track]) {
     self.tracks = tracks
     let rate = engine.here { $0.sampleRate }
+    listenAlso()
+    previous = nil
+    writer.read(memory, sampleRate: Int(rate), preRoll: Int(settings.preRoll * rate))
+  }
+
+  /// Has all tracks rendered into a ring of their own from soon on.
+  @discardableResult
+  private func listenAlso() -> RecordMemory? {
+    let rate = engine.here { $0.sampleRate }
     let channels = tracks.map(\.channels.upperBound).max() ?? 0
     let memory = channels > 0 ? RecordMemory(channelCount: channels, frames: ringFrames(rate)) : nil
+    if previous == nil || hasBegun { previous = self.memory }
     self.memory = memory
     engine.here { engine in
       engine.record(
@@ -207,7 +313,7 @@ public final class Recorder: @unchecked Sendable {
         }, into: memory)
       engine.flush()
     }
-    writer.read(memory, sampleRate: Int(rate), preRoll: Int(settings.preRoll * rate))
+    return memory
   }
 
   private func ringFrames(_ rate: Double) -> Int { Int((settings.ringSeconds + settings.preRoll + 0.5) * rate) }
@@ -215,13 +321,13 @@ public final class Recorder: @unchecked Sendable {
   private func listenToArmed() {
     let tracks = armed.compactMap { source in (try? makeTracks([source])) == nil ? nil : source }
     let wanted = (try? makeTracks(tracks)) ?? []
-    if wanted.map(\.source) == self.tracks.map(\.source) && (memory != nil) == !wanted.isEmpty { return }
+    if isHeard(wanted) && (memory != nil) == !wanted.isEmpty { return }
     listen(to: wanted)
   }
 
   private func hasEnded() {
     if writer.state.state == .recording { return }
-    isBusy = false
+    plan = nil
     isRecording = false
     listenToArmed()
   }

@@ -89,6 +89,13 @@ final class RecordingFile: @unchecked Sendable {
     try writer.write(samples, frames: frames)
   }
 
+  /// Begins the file with `frames` frames of silence, which take no room on the disk.
+  func begin(after frames: Int64) throws(SoundFileWriteError) {
+    if frames == 0 { return }
+    try writer.writeSilence(frames: frames)
+    reserved = Self.extraBytes + frames * bytesPerFrame
+  }
+
   func updateHeader() throws(SoundFileWriteError) { try writer.updateHeader() }
 
   private var keepsMarkers: Bool { encoding.container == .wav || encoding.container == .rf64 }
@@ -160,13 +167,6 @@ final class RecordingFile: @unchecked Sendable {
         name += ".wav"
       }
     }
-    var numbered = name
-    var number = 1
-    while backline_rename_new(workingPath, numbered) != 0 {
-      if errno != EEXIST { throw .failed(path: numbered, code: errno) }
-      number += 1
-      numbered = UnfinishedRecording.numbered(name, number)
-    }
-    return numbered
+    return try UnfinishedRecording.giveName(name, to: workingPath)
   }
 }

@@ -2,7 +2,8 @@
 final class RecordingPart: @unchecked Sendable {
   // Why unchecked: the writing thread's until it is finished, the syncing thread's from then on.
 
-  let files: [RecordingFile]
+  private(set) var files: [RecordingFile]
+  private let number: Int
   let sampleRate: Int
   private(set) var frames: Int64 = 0
   /// Places of note, in frames of this part.
@@ -11,19 +12,37 @@ final class RecordingPart: @unchecked Sendable {
   /// Makes all files, or none.
   init(_ plan: RecordingPlan, number: Int, sampleRate: Int) throws(SoundFileWriteError) {
     self.sampleRate = sampleRate
+    self.number = number
     var files: [RecordingFile] = []
     do throws(SoundFileWriteError) {
-      for (path, channels, title) in try plan.files(path: plan.path, part: number) {
-        let encoding = try plan.encoding(channelCount: channels.count, sampleRate: sampleRate)
-        files.append(
-          try RecordingFile(
-            path: path, channels: channels, title: title, encoding: encoding, target: plan.conversion))
-      }
+      for file in try plan.files(path: plan.path, part: number) { files.append(try Self.make(file, plan, sampleRate)) }
     } catch {
       for file in files { file.discard() }
       throw error
     }
     self.files = files
+  }
+
+  private static func make(
+    _ file: (path: String, channels: Range<Int>, title: String?), _ plan: RecordingPlan, _ sampleRate: Int
+  ) throws(SoundFileWriteError) -> RecordingFile {
+    let encoding = try plan.encoding(channelCount: file.channels.count, sampleRate: sampleRate)
+    return try RecordingFile(
+      path: file.path, channels: file.channels, title: file.title, encoding: encoding, target: plan.conversion)
+  }
+
+  /// Makes the file of the last track of `plan`, which is new and silent up to here.
+  func addLastTrack(of plan: RecordingPlan) throws(SoundFileWriteError) {
+    guard let last = try plan.files(path: plan.path, part: number).last else { return }
+    let file = try Self.make(last, plan, sampleRate)
+    do throws(SoundFileWriteError) {
+      try file.begin(after: frames)
+    } catch {
+      file.discard()
+      throw error
+    }
+    for marker in markers { file.note(marker) }
+    files.append(file)
   }
 
   /// Marks a place, in frames of this part.
@@ -61,9 +80,6 @@ final class RecordingPart: @unchecked Sendable {
   func updateHeaders() throws(SoundFileWriteError) {
     for file in files { try file.updateHeader() }
   }
-
-  /// Has all files written to the disk; returns the first error number of the system.
-  func sync() -> Int32 { files.reduce(0) { code, file in code != 0 ? code : file.sync() } }
 
   /// Ends all files at the same frame; the first error where one cannot be ended.
   func finish() -> SoundFileWriteError? {

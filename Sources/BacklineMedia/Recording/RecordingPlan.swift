@@ -27,7 +27,7 @@ public struct RecordingPlan: Sendable {
 
   /// One file with all tracks or, where it ends in a slash, the folder for one file a track.
   public let path: String
-  public let tracks: [Track]
+  public private(set) var tracks: [Track]
   public let container: SoundContainer
   /// How samples are kept; the best that the kind of file has up to 32-bit floating point where it is `nil`.
   public let sampleFormat: SampleFormat?
@@ -36,6 +36,8 @@ public struct RecordingPlan: Sendable {
   public var splitBytes: Int64?
   /// The recording ends by itself after so many frames.
   public var frameLimit: Int64?
+  /// What is done meanwhile is kept beside it.
+  public var keepsEvents = false
 
   /// Refuses what no file can hold. `container` is taken from the file's name where it is `nil`, WAV where that says nothing.
   public init(
@@ -49,9 +51,26 @@ public struct RecordingPlan: Sendable {
     self.container = container ?? named ?? .wav
     guard Self.containers.contains(self.container) else {
       throw .unsupported(
-        "\(self.container.title) cannot be recorded live: record WAV, RF64, W64, CAF, FLAC or Ogg, and render it to \(self.container.title)"
-      )
+        "\(self.container.title) cannot be recorded live: record \(Self.containers.map(\.title).joined(separator: ", ")), and render "
+          + "it to \(self.container.title)")
     }
+    try check()
+  }
+
+  /// Adds a track, with a file of its own; refuses what cannot be.
+  mutating func add(_ track: Track) throws(SoundFileWriteError) {
+    if !isFolder {
+      throw .unsupported(
+        "\(path) is one file, which keeps the tracks that it began with: name '\(track.source)' when the recording begins, or "
+          + "record into a folder (a path that ends in '/'), where each track has a file of its own")
+    }
+    var longer = self
+    longer.tracks.append(track)
+    try longer.check()
+    self = longer
+  }
+
+  private func check() throws(SoundFileWriteError) {
     let channels = tracks.reduce(0) { $0 + $1.channels.count }
     if tracks.isEmpty || channels == 0 { throw .unsupported("there is nothing to record: name a source with channels") }
     if channels > Self.totalChannelLimit {
@@ -59,6 +78,14 @@ public struct RecordingPlan: Sendable {
     }
     // Checked now, and not when the file is made.
     for file in try files(path: path) { _ = try encoding(channelCount: file.channels.count, sampleRate: 48_000) }
+  }
+
+  /// Where what is done meanwhile is kept: `events.jsonl` in the folder, `take.events.jsonl` beside `take.wav`.
+  var eventsPath: String {
+    if isFolder { return path + "events" + EventJournal.ending }
+    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : path[..<$0] } ?? path[...]
+    return stem + ".events" + EventJournal.ending
   }
 
   var isFolder: Bool { path.hasSuffix("/") }

@@ -84,6 +84,9 @@ public struct RecordingReport: Sendable, Equatable {
 public enum RecordingEvent: Sendable, Equatable {
   case started(path: String)
   case gap(RecordingGap)
+  /// A track sounds from a frame of the recording on, or is silent from there on.
+  case armed(track: String, frame: Int64)
+  case disarmed(track: String, frame: Int64)
   /// Something a user should know while there is time to do something.
   case warning(String)
   /// The disk has room for so many seconds more.

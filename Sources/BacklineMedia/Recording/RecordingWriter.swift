@@ -9,25 +9,6 @@ import Synchronization
 final class RecordingWriter: @unchecked Sendable {
   // Why unchecked: `report` is guarded, the rest belongs to the writing thread.
 
-  /// What runs.
-  private struct Take {
-    let plan: RecordingPlan
-    var part: RecordingPart
-    var number = 1
-    /// The clock of the recording's frame `startFrame`; `nil` until one has come.
-    var start: Int64?
-    var startFrame: Int64 = 0
-    /// The frames of the parts before.
-    var framesBefore: Int64 = 0
-    /// The clock at which it ends, and why.
-    var end: (clock: Int64, reason: RecordingEnd)?
-    var patience = 25
-    var silent: Set<Int> = []
-    /// Marks of frames that have not been written yet.
-    var marks: [(clock: Int64, text: String)] = []
-    var onEnd: [@Sendable (RecordingReport) -> Void] = []
-  }
-
   private static let interval = 0.02
   private static let syncInterval: Int64 = 500_000_000
   private static let pieceFrames = SampleEncoder.pieceFrames
@@ -41,12 +22,14 @@ final class RecordingWriter: @unchecked Sendable {
   private let isSyncing = Atomic<Bool>(false)
 
   private var memory: RecordMemory?
+  /// What is rendered into from some frame on, which is not known yet, in place of `memory`.
+  private var successors: [RecordMemory] = []
   private var sampleRate = 0
   /// Kept while nothing is recorded.
   private var preRollFrames = 0
   /// The clock of the ring's next frame.
   private var position: Int64?
-  private var take: Take?
+  private var take: RecordingTake?
   private var scratch: UnsafeMutableBufferPointer<Float> = .allocate(capacity: 0)
   private var nextSync: Int64 = 0
   private var isStepping = false
@@ -107,12 +90,34 @@ final class RecordingWriter: @unchecked Sendable {
     }
   }
 
-  /// Has a track be silent from about now on, or sound again.
-  func setSilent(_ track: Int, _ isSilent: Bool) {
+  /// Has what was done at the frame `clock` written down beside the recording, by a line for its frame.
+  func note(_ clock: Int64, _ line: @escaping @Sendable (Int64) -> String) {
+    thread.run { [self] in take?.events.append((clock, line)) }
+  }
+
+  /// Has the track of these channels be silent from the frame `clock` on, or sound again.
+  func setSilent(_ channels: Range<Int>, _ isSilent: Bool, from clock: Int64) {
+    thread.run { [self] in take?.plan(RecordingTake.Switch(clock: clock, channels: channels, isSilent: isSilent)) }
+  }
+
+  /// Adds a track with a file of its own, silent until a ring has its channels; see `follow`.
+  func add(
+    _ track: RecordingPlan.Track, _ completion: @escaping @Sendable (Result<Void, SoundFileWriteError>) -> Void
+  ) {
     thread.run { [self] in
-      if isSilent { take?.silent.insert(track) } else { take?.silent.remove(track) }
+      do throws(SoundFileWriteError) {
+        guard take != nil else { throw .unsupported("the recording has ended meanwhile") }
+        try take?.add(track)
+        if track.channels.upperBound <= memory?.ring.pointee.channelCount ?? 0 { take?.arriving.append(track) }
+        completion(.success(()))
+      } catch {
+        completion(.failure(error))
+      }
     }
   }
+
+  /// Reads from another ring, with more tracks, from where it begins on; the present one is rendered into until then.
+  func follow(_ memory: RecordMemory) { thread.run { [self] in successors.append(memory) } }
 
   /// Calls `body` on the writing thread after what it was told before.
   func meet(_ body: @escaping @Sendable () -> Void) { thread.run(body) }
@@ -133,7 +138,12 @@ final class RecordingWriter: @unchecked Sendable {
   // MARK: The writing thread
 
   private func change(to memory: RecordMemory?, _ rate: Int, _ preRoll: Int) {
-    if take != nil { drain() }
+    if take != nil {
+      drain()
+      for _ in successors { changeToSuccessor() }
+      tellSwitches(upTo: nil)
+    }
+    successors = []
     self.memory = memory
     preRollFrames = preRoll
     position = nil
@@ -166,12 +176,19 @@ final class RecordingWriter: @unchecked Sendable {
         throw .cannotCreate(path: plan.path, reason: String(cString: strerror(errno)))
       }
       let part = try RecordingPart(plan, number: 1, sampleRate: sampleRate)
-      if !part.reserve(sampleRate / 2) {
+      let journal: EventJournal?
+      do throws(SoundFileWriteError) {
+        journal = plan.keepsEvents ? try EventJournal(path: plan.eventsPath) : nil
+        if !part.reserve(sampleRate / 2) {
+          journal?.discard()
+          throw .failed(path: plan.path, code: ENOSPC)
+        }
+      } catch {
         for file in part.files { file.discard() }
-        throw .failed(path: plan.path, code: ENOSPC)
+        throw error
       }
       if let failingOffset { part.files.last?.failWriting(from: failingOffset) }
-      take = Take(plan: plan, part: part, start: clock)
+      take = RecordingTake(plan: plan, part: part, journal: journal, start: clock)
       report.withLock { report in
         report = RecordingReport()
         report.state = .recording
@@ -201,6 +218,9 @@ final class RecordingWriter: @unchecked Sendable {
 
   private func step() {
     if backline_now() < stalledUntil { return }
+    if let last = successors.lastIndex(where: { $0.ring.pointee.hasBegun }) {
+      for _ in 0...last { changeToSuccessor() }
+    }
     guard take != nil else {
       discardOld()
       return
@@ -209,6 +229,17 @@ final class RecordingWriter: @unchecked Sendable {
     placeMarks()
     endIfDue()
     if take != nil && backline_now() >= nextSync { sync() }
+  }
+
+  /// Writes down what is left in the ring, and goes over to the next one, which goes on at the frame where this one ends.
+  private func changeToSuccessor() {
+    drain()
+    let before = memory?.ring.pointee.channelCount ?? 0
+    memory = successors.removeFirst()
+    resizeScratch()
+    let after = memory?.ring.pointee.channelCount ?? 0
+    let tracks = take?.plan.tracks ?? []
+    take?.arriving += tracks.filter { $0.channels.upperBound > before && $0.channels.upperBound <= after }
   }
 
   /// Before a recording, what is older than it could begin with is forgotten.
@@ -244,18 +275,10 @@ final class RecordingWriter: @unchecked Sendable {
     }
   }
 
-  /// The frames that may be written at once from here on: to the end, or to the next part.
-  private func room(_ take: Take, _ wanted: Int64) -> Int {
-    var room = min(wanted, Int64(Self.pieceFrames))
-    if let end = take.end, let position { room = min(room, max(0, end.clock - position)) }
-    if let limit = take.plan.frameLimit { room = min(room, limit - take.framesBefore - take.part.frames) }
-    if let limit = partLimit(take) { room = min(room, limit - take.part.frames) }
-    return Int(max(0, room))
-  }
-
-  private func partLimit(_ take: Take) -> Int64? {
-    let bySize = take.plan.splitBytes.map { take.part.frames(forBytes: $0) }
-    return [take.plan.splitFrames, bySize].compactMap { $0 }.min()
+  /// The frames that may be written at once; tracks change here where that is due.
+  private func room(_ wanted: Int64) -> Int {
+    tellSwitches(upTo: position ?? .min)
+    return take?.room(min(wanted, Int64(Self.pieceFrames)), at: position) ?? 0
   }
 
   private func copy(_ ring: UnsafeMutablePointer<RecordRing>, _ available: Int) throws(SoundFileWriteError) {
@@ -266,23 +289,20 @@ final class RecordingWriter: @unchecked Sendable {
       self.position = position + Int64(early)
       return
     }
-    let frames = take.framesBefore + take.part.frames
-    if take.start == nil || frames == 0 {
+    if take.start == nil || take.frames == 0 {
       // With the first that there is, where so much was not kept.
       self.take?.start = position
-      self.take?.startFrame = frames
+      self.take?.startFrame = take.frames
     }
-    let count = room(take, Int64(available))
+    tellArrivals()
+    let count = room(Int64(available))
+    guard let take = self.take else { return }
     try write(count, base) { channels, target in
-      ring.pointee.read(channels, count: count, into: target)
-      for index in take.silent where take.plan.tracks[index].channels.overlaps(channels) {
-        for channel in take.plan.tracks[index].channels.clamped(to: channels) {
-          var at = channel - channels.lowerBound
-          for _ in 0..<count {
-            target[at] = 0
-            at += channels.count
-          }
-        }
+      if channels.upperBound <= ring.pointee.channelCount {
+        ring.pointee.read(channels, count: count, into: target)
+        take.silence(target, channels, count)
+      } else {
+        target.update(repeating: 0, count: count * channels.count)
       }
     }
     ring.pointee.advance(count)
@@ -299,7 +319,7 @@ final class RecordingWriter: @unchecked Sendable {
     let first = max(before, take.start ?? clock)
     let last = min(clock, take.end?.clock ?? clock)
     if last > first {
-      let place = take.framesBefore + take.part.frames
+      let place = take.frames
       let missing = last - first
       let server = min(max(0, serverFrames), missing)
       if missing > server { note(RecordingGap(frame: place, count: missing - server, cause: .disk)) }
@@ -321,8 +341,8 @@ final class RecordingWriter: @unchecked Sendable {
   /// Writes silence.
   private func fill(_ frames: Int64) throws(SoundFileWriteError) {
     var left = frames
-    while left > 0, let take, let base = scratch.baseAddress {
-      let count = room(take, left)
+    while left > 0, take != nil, let base = scratch.baseAddress {
+      let count = room(left)
       if count == 0 { return }
       try write(count, base) { channels, target in
         target.update(repeating: 0, count: count * channels.count)
@@ -342,16 +362,16 @@ final class RecordingWriter: @unchecked Sendable {
       return
     }
     try part.write(count, base, fill: fill)
-    let frames = (take?.framesBefore ?? 0) + part.frames
+    let frames = take?.frames ?? 0
     report.withLock { $0.frames = frames }
   }
 
   /// Ends the part or the recording where that has its length.
   private func endIfLong() {
     guard let take else { return }
-    if let limit = take.plan.frameLimit, take.framesBefore + take.part.frames >= limit {
+    if let limit = take.plan.frameLimit, take.frames >= limit {
       end(.duration, nil)
-    } else if let limit = partLimit(take), take.part.frames >= limit {
+    } else if let limit = take.partLimit, take.part.frames >= limit {
       startPart()
     }
   }
@@ -413,6 +433,7 @@ final class RecordingWriter: @unchecked Sendable {
     }
     finish(take.part)
     let callbacks = take.onEnd
+    if let journal = take.journal { finish(journal) }
     syncThread.run { [self] in
       let report = report.withLock { report in
         // Another one may run by now.
@@ -437,14 +458,47 @@ final class RecordingWriter: @unchecked Sendable {
     }
   }
 
+  private func finish(_ journal: EventJournal) {
+    syncThread.run { [self] in
+      do throws(SoundFileWriteError) {
+        let path = try journal.publish()
+        report.withLock { $0.files.append(path) }
+      } catch {
+        report.withLock { if $0.failure == nil { $0.failure = error.message } }
+      }
+    }
+  }
+
+  // MARK: Tracks
+
+  /// Has tracks change that are to up to `position`, or all of them.
+  private func tellSwitches(upTo position: Int64?) {
+    for change in take?.takeSwitches(upTo: position) ?? [] {
+      guard let take else { return }
+      guard let track = take.plan.tracks.first(where: { $0.channels == change.channels }) else { continue }
+      tellTrack(track.label, isArmed: !change.isSilent, take.frame(at: change.clock))
+    }
+  }
+
+  /// Says which tracks sound from here on for the first time.
+  private func tellArrivals() {
+    guard let take, !take.arriving.isEmpty else { return }
+    self.take?.arriving = []
+    for track in take.arriving { tellTrack(track.label, isArmed: true, take.frames) }
+  }
+
+  private func tellTrack(_ label: String, isArmed: Bool, _ frame: Int64) {
+    addMarker(isArmed ? "armed: \(label)" : "disarmed: \(label)", frame)
+    tell(isArmed ? .armed(track: label, frame: frame) : .disarmed(track: label, frame: frame))
+  }
+
   // MARK: Markers
 
   /// Takes the marks in whose frames have been written.
   private func placeMarks() {
-    guard let take, let start = take.start, let position else { return }
-    for mark in take.marks where mark.clock <= position {
-      addMarker(mark.text, take.startFrame + max(0, mark.clock - start))
-    }
+    guard let take, take.start != nil, let position else { return }
+    self.take?.noteEvents(upTo: position)
+    for mark in take.marks where mark.clock <= position { addMarker(mark.text, take.frame(at: mark.clock)) }
     self.take?.marks.removeAll { $0.clock <= position }
   }
 
@@ -468,9 +522,11 @@ final class RecordingWriter: @unchecked Sendable {
     lookAtSpace(part)
     // One that is late is not asked again: it is told of when it is through.
     if isSyncing.exchange(true, ordering: .acquiringAndReleasing) { return }
+    let files = part.files
+    let journal = take?.journal
     syncThread.run { [self] in
       let begin = backline_now()
-      let code = part.sync()
+      let code = files.reduce(journal?.sync() ?? 0) { code, file in code != 0 ? code : file.sync() }
       let seconds = Double(backline_now() - begin) / 1e9
       isSyncing.store(false, ordering: .releasing)
       if code != 0 { tell(.warning("the disk cannot be synced: \(String(cString: strerror(code)))")) }

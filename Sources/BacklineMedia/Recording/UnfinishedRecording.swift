@@ -15,7 +15,7 @@ public struct UnfinishedRecording: Sendable, Equatable {
   /// What recovering has brought back.
   public struct Recovered: Sendable, Equatable {
     public internal(set) var path: String
-    /// Of the sound; of a movie its first track with sound, all 0 where there is none.
+    /// Of the sound; of a movie its first track with sound, all 0 where there is none, as in what was done while a recording ran.
     public let frames: Int64
     public let sampleRate: Int
     public let channelCount: Int
@@ -84,6 +84,12 @@ public struct UnfinishedRecording: Sendable, Equatable {
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       throw .notVerified(path: path, reason: "is still being written to: end that recording first")
     }
+    if finalPath.hasSuffix(EventJournal.ending) {
+      try EventJournal.repair(descriptor, path: path)
+      if fsync(descriptor) != 0 { throw .failed(path: path, code: errno) }
+      let target = try Self.giveName(finalPath, to: path)
+      return Recovered(path: target, frames: 0, sampleRate: 0, channelCount: 0, seconds: 0)
+    }
     let isMovie = MovieRepair.isMovie(descriptor)
     if isMovie {
       try MovieRepair.repair(descriptor, path: path)
@@ -100,16 +106,21 @@ public struct UnfinishedRecording: Sendable, Equatable {
       recovered.path = try RecordingConversion.convert(path, to: finalPath, container: container, sampleFormat: nil)
       return recovered
     }
+    recovered.path = try Self.giveName(finalPath, to: path)
+    if !markers.isEmpty { MarkerJournal.remove(path) }
+    return recovered
+  }
+
+  /// Gives a file its name, or that with a number where it is taken; returns the path.
+  static func giveName(_ name: String, to workingPath: String) throws(SoundFileWriteError) -> String {
     var number = 1
-    var target = finalPath
-    while backline_rename_new(path, target) != 0 {
+    var target = name
+    while backline_rename_new(workingPath, target) != 0 {
       if errno != EEXIST { throw .failed(path: target, code: errno) }
       number += 1
-      target = Self.numbered(finalPath, number)
+      target = numbered(name, number)
     }
-    if !markers.isEmpty { MarkerJournal.remove(path) }
-    recovered.path = target
-    return recovered
+    return target
   }
 
   private func describe() throws(SoundFileWriteError) -> Recovered {

@@ -14,6 +14,8 @@ final class FileSink {
   private var begun: Int64 = 0
   /// libsndfile is never told of a longer file.
   var reportedLimit = Int64.max
+  /// While this is set nothing but zeros is written, and the file gets a hole in their place.
+  var isSkipping = false
   /// What is written from this offset on fails, for tests.
   var failingOffset = Int64.max
 
@@ -63,6 +65,7 @@ final class FileSink {
 
   private func write(_ bytes: UnsafeRawPointer?, _ count: Int64) -> Int64 {
     guard let bytes, errorCode == 0 else { return 0 }
+    if isSkipping { return skip(count) }
     var written: Int64 = 0
     while written < count {
       if position + written >= failingOffset {
@@ -85,6 +88,17 @@ final class FileSink {
       begun = position
     }
     return written
+  }
+
+  private func skip(_ count: Int64) -> Int64 {
+    if position + count > length && ftruncate(descriptor, off_t(position + count)) != 0 {
+      note(errno)
+      return 0
+    }
+    position += count
+    length = max(length, position)
+    begun = position
+    return count
   }
 
   private func note(_ code: Int32) {

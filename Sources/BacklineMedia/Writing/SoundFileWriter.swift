@@ -29,6 +29,7 @@ public final class SoundFileWriter {
   private static let lossyPieceFrames = 4096
   /// WAV counts its bytes in 32 bits; the headers and texts fit into the difference.
   private static let wavLimit: Int64 = (4 << 30) - (32 << 20)
+  private static let silencePieceFrames = 1 << 16
   private var mayGrow = false
 
   /// Begins a file on `descriptor`, which is open for reading and writing and empty. `path` is the name in errors.
@@ -137,6 +138,27 @@ public final class SoundFileWriter {
     } else {
       proof.last = Array((proof.last + tail).suffix(Proof.frames * channels))
     }
+  }
+
+  /// Writes `frames` frames of silence to a file without any yet, without a byte of room on the disk. Plain kinds of file only.
+  func writeSilence(frames: Int64) throws(SoundFileWriteError) {
+    guard let file, encoding.container.isPlain, let width = encoding.bytesPerFrame, frameCount == 0 else {
+      throw .failed(path: path, code: EBADF)
+    }
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: Self.silencePieceFrames * width, alignment: 16)
+    memset(bytes, 0, Self.silencePieceFrames * width)
+    defer { bytes.deallocate() }
+    sink.isSkipping = true
+    defer { sink.isSkipping = false }
+    while frameCount < frames {
+      let count = min(Int64(Self.silencePieceFrames), frames - frameCount)
+      guard sf_write_raw(file, bytes, count * Int64(width)) == count * Int64(width), sink.errorCode == 0 else {
+        throw failure(String(cString: sf_strerror(file)))
+      }
+      frameCount += count
+    }
+    let silence = [Float](repeating: 0, count: Int(min(frames, Int64(Proof.frames))) * encoding.channelCount)
+    proof = Proof(first: silence, last: silence)
   }
 
   /// Brings the header up to what has been written, so that a file whose program is killed can be read up to there.

@@ -27,6 +27,9 @@ public final class CommandRouter: @unchecked Sendable {
   /// Bundles that came after their time.
   public internal(set) var lateBundles = 0
 
+  /// Hears of every command that has changed something and could stand in a list of events, with the absolute frame that it has
+  /// been made for, if any. The control queue.
+  public var onChange: ((_ message: OSCMessage, _ frame: Int64?) -> Void)?
   /// What `/quit` does.
   public var onQuit: @Sendable () -> Void = {}
   /// More keys and values for `/status`.
@@ -155,6 +158,7 @@ public final class CommandRouter: @unchecked Sendable {
           return
         }
         try perform(commands)
+        if !commands.isEmpty { noteChange(request) }
         tell(feedback, by: request.peer)
         if let reply { answer(request, reply) } else if request.id != nil { answer(request, []) }
       case .answer(let values):
@@ -174,9 +178,15 @@ public final class CommandRouter: @unchecked Sendable {
 
   func finish(_ request: OSCRequest, _ result: Result<[OSCArgument], EngineError>) {
     switch result {
-    case .success(let values): answer(request, values)
+    case .success(let values):
+      if Self.isScripted(request) { noteChange(request) }
+      answer(request, values)
     case .failure(let error): refuse(error, request.address, request.id, request.peer)
     }
+  }
+
+  func noteChange(_ request: OSCRequest, at frame: Int64? = nil) {
+    onChange?(OSCMessage(request.address, request.arguments), frame)
   }
 
   private func perform(_ commands: [Command]) throws(EngineError) {
@@ -259,6 +269,7 @@ public final class CommandRouter: @unchecked Sendable {
       guard engine.set(slot: entry.slot, generation: entry.generation, parameter: entry.index, to: value) else {
         return false
       }
+      onChange?(OSCMessage(entry.address, [told]), nil)
       subscriptions.changed(
         entry.address, to: [told], by: destination(peer), changedOnTheWay: !isSame(input, value))
       return true

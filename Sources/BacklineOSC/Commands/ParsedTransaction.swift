@@ -71,7 +71,8 @@ struct ParsedTransaction: @unchecked Sendable {
     for (request, action) in zip(requests, actions) {
       do throws(EngineError) {
         switch action {
-        case .change(_, let reply, let feedback):
+        case .change(let commands, let reply, let feedback):
+          if !commands.isEmpty { router.noteChange(request, at: frame) }
           router.tell(feedback, by: request.peer)
           if let reply { router.answer(request, reply) } else if request.id != nil { router.answer(request, []) }
         case .answer(let values): router.answer(request, try values())

@@ -45,6 +45,13 @@ extension CommandRouter {
     ["/player/", "/convolver/", "/preset/", "/graph/undo", "/graph/redo", "/tempo"].contains { address.hasPrefix($0) }
   }
 
+  /// True for a command that stands alone and changes what is heard, rather than asking or saving.
+  static func isScripted(_ request: OSCRequest) -> Bool {
+    if request.address == "/tempo" { return !request.arguments.isEmpty }
+    let last = request.address.split(separator: "/").last ?? ""
+    return standsAlone(request.address) && !["list", "save", "position", "state"].contains(last)
+  }
+
   private func scripted(_ message: OSCMessage) throws(EngineError) -> OSCRequest {
     if Self.refused.contains(where: { $0.hasSuffix("/") ? message.address.hasPrefix($0) : message.address == $0 }) {
       throw EngineError(.notAllowed, "'\(message.address)' has no place in a list of events")
