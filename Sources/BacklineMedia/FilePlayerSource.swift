@@ -8,14 +8,14 @@ import Synchronization
 public final class FilePlayerSource: PlayerSource, @unchecked Sendable {
   public let frameCount: Int64
   public let format: SoundFileFormat
-  private let file: ConvertedSoundFile
+  private let file: ConvertedSound<SoundFileReader>
   private let nonFinite = Atomic<Int>(0)
 
   /// Opens a file; may wait for the disk.
   public init(path: String, sampleRate: Int) throws(SoundFileError) {
     let reader = try SoundFileReader(path: path)
     do throws(RateConversionError) {
-      file = try ConvertedSoundFile(reader, sampleRate: sampleRate, channelLimit: 2)
+      file = try ConvertedSound(reader, sampleRate: sampleRate, channelLimit: 2)
     } catch {
       throw .unsupported(path: path, reason: error.message)
     }
@@ -34,7 +34,7 @@ public final class FilePlayerSource: PlayerSource, @unchecked Sendable {
     } catch {
       throw PlayerSourceFailure(frame: frame, message: EngineError(error).message)
     }
-    nonFinite.store(file.reader.nonFiniteCount, ordering: .relaxed)
+    nonFinite.store(file.source.nonFiniteCount, ordering: .relaxed)
     if file.channelCount == 1 {
       // From the end, so that no frame is overwritten before it has been doubled.
       for index in stride(from: read - 1, through: 0, by: -1) {

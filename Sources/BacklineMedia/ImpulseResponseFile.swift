@@ -49,9 +49,9 @@ extension ImpulseResponse {
 
   /// All frames, interleaved, at `sampleRate`.
   private static func readAll(_ reader: SoundFileReader, sampleRate: Int) throws(SoundFileError) -> [Float] {
-    let file: ConvertedSoundFile
+    let file: ConvertedSound<SoundFileReader>
     do throws(RateConversionError) {
-      file = try ConvertedSoundFile(reader, sampleRate: sampleRate)
+      file = try ConvertedSound(reader, sampleRate: sampleRate)
     } catch {
       throw .unsupported(path: reader.path, reason: error.message)
     }

@@ -83,7 +83,7 @@ public final class FileSource: OfflineSource, @unchecked Sendable {
   public let sampleFormat: SampleFormat?
   /// What it says beside its sound, for the rate of this source.
   public let metadata: SoundFileMetadata
-  private let file: ConvertedSoundFile
+  private let file: ConvertedSound<SoundFileReader>
   private var position: Int64 = 0
 
   /// Opens a file; `sampleRate` of `nil` leaves its rate as it is.
@@ -100,7 +100,7 @@ public final class FileSource: OfflineSource, @unchecked Sendable {
       throw OfflineError(.badData, "\(path) has \(rate) Hz: graphs run at 8000 to 768000, choose one with --rate")
     }
     do throws(RateConversionError) {
-      file = try ConvertedSoundFile(reader, sampleRate: rate)
+      file = try ConvertedSound(reader, sampleRate: rate)
     } catch {
       throw OfflineError(.badData, "\(path) cannot be converted to \(rate) Hz: \(error.message)")
     }
@@ -112,10 +112,10 @@ public final class FileSource: OfflineSource, @unchecked Sendable {
   }
 
   /// Samples of the file that were not finite and have been replaced by silence.
-  public var nonFiniteCount: Int { file.reader.nonFiniteCount }
+  public var nonFiniteCount: Int { file.source.nonFiniteCount }
 
   /// True where `path` names this very file.
-  public func isFile(at path: String) -> Bool { file.reader.isFile(at: path) }
+  public func isFile(at path: String) -> Bool { file.source.isFile(at: path) }
 
   public func read(into samples: UnsafeMutablePointer<Float>, count: Int) throws(OfflineError) -> OfflineRead {
     do throws(SoundFileError) {

@@ -66,14 +66,14 @@ struct RateConverterTests {
     let frames = inputRate * 2 + 17
     let samples = Signals.noise(frames: 2 * frames, amplitude: 0.5)
     let path = fixtures.write("a.wav", format: SF_FORMAT_WAV | SF_FORMAT_FLOAT, rate: inputRate, samples)
-    let file = try ConvertedSoundFile(SoundFileReader(path: path), sampleRate: outputRate)
+    let file = try ConvertedSound(SoundFileReader(path: path), sampleRate: outputRate)
     let length = Int(file.frameCount)
     #expect(file.frameCount == RateConverter.convertedLength(of: Int64(frames), from: inputRate, to: outputRate))
     var whole = [Float](repeating: 0, count: 2 * length)
     #expect(try file.read(at: 0, into: &whole, count: length) == length)
     for start in [0, 1, length / 2, length - 1000, 12_345 % length, length / 3] {
       var part = [Float](repeating: 0, count: 2000)
-      let other = try ConvertedSoundFile(SoundFileReader(path: path), sampleRate: outputRate)
+      let other = try ConvertedSound(SoundFileReader(path: path), sampleRate: outputRate)
       let read = try other.read(at: Int64(start), into: &part, count: 1000)
       #expect(part.prefix(2 * read) == whole[2 * start..<2 * (start + read)])
     }
@@ -88,7 +88,7 @@ struct RateConverterTests {
     let path = fixtures.write(
       "a.wav", format: SF_FORMAT_WAV | SF_FORMAT_FLOAT, rate: 44_100,
       SoundFixtures.sine(1000, frames: 88_200, rate: 44_100))
-    let file = try ConvertedSoundFile(SoundFileReader(path: path), sampleRate: 48_000)
+    let file = try ConvertedSound(SoundFileReader(path: path), sampleRate: 48_000)
     #expect(file.frameCount == 96_000)
     var samples = [Float](repeating: 0, count: 2 * 96_000)
     _ = try file.read(at: 0, into: &samples, count: 96_000)
@@ -103,7 +103,7 @@ struct RateConverterTests {
     for rate in [48_000, 44_100] {
       let samples = (0..<48_000 * 6).map { Float($0 % 6) / 10 }
       let path = fixtures.write("6.wav", format: SF_FORMAT_WAV | SF_FORMAT_FLOAT, channels: 6, rate: rate, samples)
-      let file = try ConvertedSoundFile(SoundFileReader(path: path), sampleRate: 48_000, channelLimit: 2)
+      let file = try ConvertedSound(SoundFileReader(path: path), sampleRate: 48_000, channelLimit: 2)
       var output = [Float](repeating: 0, count: 2 * 1000)
       #expect(file.channelCount == 2)
       #expect(try file.read(at: 20_000, into: &output, count: 1000) == 1000)

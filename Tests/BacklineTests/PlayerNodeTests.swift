@@ -315,6 +315,53 @@ struct PlayerNodeTests {
     }
   }
 
+  @Test(
+    "a buffer longer than what is read ahead goes on at another rate from where it was, as the same wave to its end",
+    arguments: [44_100, 96_000] as [Double])
+  func longBuffer(rate: Double) throws {
+    let rig = try Rig()
+    let player = try rig.player()
+    try rig.engine.start()
+    let frames = 200_000, played = 4_800
+    try player.schedule(Sounds.buffer(Signals.sine(100, frames: frames)))
+    try player.play()
+    _ = try rig.render(played)
+    rig.engine.stop()
+    let format = AudioFormat(sampleRate: rate, channelCount: 2)
+    try rig.engine.enableManualRendering(.offline, format: format, maximumFrameCount: 4_096)
+    try rig.engine.start()
+    let buffer = try #require(PCMBuffer(format: format, frameCapacity: 4_096))
+    // To the nearest frame, halves up.
+    let length = Int((Double(frames - played) * rate / 48_000 + 0.5).rounded(.down))
+    var out: [Float] = []
+    while out.count < length + 4_096 {
+      #expect(try rig.engine.renderOffline(4_096, to: buffer) == .success)
+      out += buffer.samples(ofChannel: 0)
+    }
+    // A tenth of a second is ten whole waves; filters ring at the end, and players fade in.
+    let expected = Signals.sine(100, frames: length, sampleRate: rate)
+    let inside = 1_000..<length - 1_000
+    #expect(Signals.peak(inside.map { out[$0] - expected[$0] }) < 1e-4)
+    #expect(out[(length + 1)...].allSatisfy { $0 == 0 })
+    #expect(player.position == length + Int(Double(played) * rate / 48_000))
+  }
+
+  @Test("a buffer too short for one frame of the engine's rate is one of silence, and ends as played")
+  func shortestBuffer() async throws {
+    let rig = try Rig()
+    let player = try rig.player()
+    let ends = EventLog<PlaybackEnd>()
+    try player.schedule(Sounds.buffer([1])) { ends.append($0) }
+    let format = AudioFormat(sampleRate: 16_000, channelCount: 2)
+    try rig.engine.enableManualRendering(.offline, format: format, maximumFrameCount: 64)
+    try rig.engine.start()
+    try player.play()
+    let buffer = try #require(PCMBuffer(format: format, frameCapacity: 64))
+    #expect(try rig.engine.renderOffline(64, to: buffer) == .success)
+    #expect(buffer.samples(ofChannel: 0).allSatisfy { $0 == 0 })
+    #expect(await Eventually.holds { ends.all == [.played] })
+  }
+
   @Test("sixty-four players stream files without an underrun")
   func many() throws {
     let folder = try TemporaryFolder()

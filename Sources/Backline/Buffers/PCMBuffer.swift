@@ -165,7 +165,11 @@ public final class PCMBuffer {
       return
     }
     for channel in 0..<channels {
-      for i in 0..<count { samples[i * channels + channel] = sample(place(frame + i, channel)) }
+      if let line = floats?[channel] {
+        for i in 0..<count { samples[i * channels + channel] = line[frame + i] }
+      } else {
+        for i in 0..<count { samples[i * channels + channel] = sample(place(frame + i, channel)) }
+      }
     }
   }
 

@@ -2,7 +2,7 @@ import BacklineDSP
 import BacklineMedia
 import Synchronization
 
-/// Fills one segment from its source: a buffer at once, a file as there is room. Converts rate and channels on the way.
+/// Fills one segment from its source, a buffer or a file, as there is room. Converts rate and channels on the way.
 final class SegmentFeed: @unchecked Sendable {
   // Why unchecked: one thread at a time reads, under the lock; the segment is shared by its own rules.
 
@@ -43,9 +43,8 @@ final class SegmentFeed: @unchecked Sendable {
   }
 
   private enum Source {
-    /// All of it, planar, at the engine's rate.
-    case memory([[Float]])
-    case file(AudioFile, ConvertedSoundFile, start: Int64)
+    case buffer(ConvertedSound<BufferSound>)
+    case file(AudioFile, ConvertedSound<SoundFileReader>, start: Int64)
   }
 
   /// Makes the segment of a sound for an engine's rate and a player's channels, going on where it was.
@@ -58,14 +57,19 @@ final class SegmentFeed: @unchecked Sendable {
     let frameCount: Int64
     switch sound.content {
     case .buffer(let buffer):
-      let planes = try Self.planes(of: buffer, at: to)
-      source = .memory(planes)
-      sourceChannels = planes.count
-      frameCount = Int64(planes[0].count)
+      let converted: ConvertedSound<BufferSound>
+      do throws(RateConversionError) {
+        converted = try ConvertedSound(BufferSound(buffer: buffer), sampleRate: to)
+      } catch {
+        throw AudioError(.internal, error.message)
+      }
+      source = .buffer(converted)
+      sourceChannels = converted.channelCount
+      frameCount = max(1, converted.frameCount)
     case .file(let file, let start, let count):
       let converted = try file.read { reader throws(SoundFileError) in
         do throws(RateConversionError) {
-          return try ConvertedSoundFile(reader, sampleRate: to)
+          return try ConvertedSound(reader, sampleRate: to)
         } catch {
           throw .unsupported(path: reader.path, reason: error.message)
         }
@@ -111,43 +115,6 @@ final class SegmentFeed: @unchecked Sendable {
   /// Channels that a player takes: as many as it has, one for two, two for one (R8).
   static func canMix(_ source: Int, _ player: Int) -> Bool {
     source == player || (source == 1 && player == 2) || (source == 2 && player == 1)
-  }
-
-  private static func planes(of buffer: PCMBuffer, at rate: Int) throws(AudioError) -> [[Float]] {
-    let planes = (0..<buffer.format.channelCount).map { buffer.samples(ofChannel: $0) }
-    let own = Int(buffer.format.sampleRate)
-    if own == rate { return planes }
-    var converted: [[Float]] = []
-    for plane in planes {
-      do throws(RateConversionError) {
-        converted.append(try convert(plane, from: own, to: rate))
-      } catch {
-        throw AudioError(.internal, error.message)
-      }
-    }
-    return converted
-  }
-
-  private static func convert(_ plane: [Float], from own: Int, to rate: Int) throws(RateConversionError) -> [Float] {
-    let length = Int(RateConverter.convertedLength(of: Int64(plane.count), from: own, to: rate))
-    var converter = try RateConverter(inputRate: own, outputRate: rate, channelCount: 1)
-    var result = [Float](repeating: 0, count: max(1, length))
-    var taken = 0, given = 0
-    while given < length {
-      let count = try result.withUnsafeMutableBufferPointer { output throws(RateConversionError) in
-        try plane.withUnsafeBufferPointer { input throws(RateConversionError) in
-          guard let target = output.baseAddress, let start = input.baseAddress else { return 0 }
-          if taken == plane.count { return try converter.finish(into: target + given, capacity: length - given) }
-          let turn = try converter.process(
-            start + taken, count: plane.count - taken, into: target + given, capacity: length - given)
-          taken += turn.consumed
-          return turn.produced
-        }
-      }
-      given += count
-      if count == 0 && taken == plane.count { break }
-    }
-    return result
   }
 
   /// The frames played so far, at the source's rate; of a loop, those of the present pass.
@@ -236,29 +203,41 @@ final class SegmentFeed: @unchecked Sendable {
   private func fill(
     _ target: UnsafeMutablePointer<Float>, _ stride: Int, _ count: Int, from position: Int
   ) throws(AudioError) -> Int {
+    if piece.count < Self.pieceFrames * sourceChannels {
+      piece = [Float](repeating: 0, count: Self.pieceFrames * sourceChannels)
+    }
+    let read = try readPiece(count, from: Int64(position))
+    let channels = sourceChannels
+    for channel in 0..<channelCount {
+      piece.withUnsafeBufferPointer { piece in
+        put(read, channel, target + channel * stride) { frame, channel in piece[frame * channels + channel] }
+      }
+    }
+    return read
+  }
+
+  /// Reads up to `count` interleaved frames from `position` on into the piece; how many there were.
+  private func readPiece(_ count: Int, from position: Int64) throws(AudioError) -> Int {
     switch source {
-    case .memory(let planes):
-      for channel in 0..<channelCount {
-        put(count, channel, target + channel * stride) { frame, channel in planes[channel][position + frame] }
+    case .buffer(let converted):
+      do throws(SoundFileError) {
+        return try read(converted, count, from: position)
+      } catch {
+        throw AudioError(error)
       }
-      return count
     case .file(let file, let converted, let start):
-      if piece.count < Self.pieceFrames * sourceChannels {
-        piece = [Float](repeating: 0, count: Self.pieceFrames * sourceChannels)
-      }
-      let read = try file.read { _ throws(SoundFileError) in
-        try piece.withUnsafeMutableBufferPointer { samples throws(SoundFileError) in
-          guard let base = samples.baseAddress else { return 0 }
-          return try converted.read(at: start + Int64(position), into: base, count: count)
-        }
-      }
-      let channels = sourceChannels
-      for channel in 0..<channelCount {
-        piece.withUnsafeBufferPointer { piece in
-          put(read, channel, target + channel * stride) { frame, channel in piece[frame * channels + channel] }
-        }
-      }
-      return read
+      return try file.read { _ throws(SoundFileError) in try read(converted, count, from: start + position) }
+    }
+  }
+
+  private func read<Sound: SampleSource>(
+    _ converted: ConvertedSound<Sound>, _ count: Int, from position: Int64
+  ) throws(SoundFileError) -> Int {
+    try piece.withUnsafeMutableBufferPointer { samples throws(SoundFileError) in
+      guard let base = samples.baseAddress else { return 0 }
+      // Sound that is too short for one frame of the engine's rate is one of silence.
+      if converted.frameCount == 0 { samples.update(repeating: 0) }
+      return converted.frameCount == 0 ? 1 : try converted.read(at: position, into: base, count: count)
     }
   }
 

@@ -1,21 +1,21 @@
 import CBackline
 
-/// A sound file as it is at another sample rate, readable from any frame.
+/// Sound as it is at another sample rate, readable from any frame.
 ///
 /// The converted sound is worked out in blocks of a fixed place and length, each by a converter that starts anew some way
-/// before the block, where input and output frames coincide. So a frame's samples depend on the file alone, to the bit:
-/// not on seeks, loops, or the pieces asked for. Against one conversion from the file's start the difference is below
+/// before the block, where input and output frames coincide. So a frame's samples depend on the source alone, to the bit:
+/// not on seeks, loops, or the pieces asked for. Against one conversion from the source's start the difference is below
 /// 1e-6 of full scale (measured: none for most pairs of rates). Used by one thread at a time.
-public final class ConvertedSoundFile {
+public final class ConvertedSound<Source: SampleSource> {
   /// Input frames that a converter is fed before a block, times the ratio where the rate falls: more than half the length
   /// of libsoxr's longest filter.
-  private static let leadFrames = 512
+  private static var leadFrames: Int { 512 }
   /// The least length of a block in output frames.
-  private static let leastBlockFrames = 16_384
+  private static var leastBlockFrames: Int { 16_384 }
   /// The frames that go into a converter at once.
-  private static let pieceFrames = 4096
+  private static var pieceFrames: Int { 4096 }
 
-  public let reader: SoundFileReader
+  public let source: Source
   public let sampleRate: Int
   /// The channels that are read, counted from the first.
   public let channelCount: Int
@@ -28,33 +28,33 @@ public final class ConvertedSoundFile {
   private let outputPeriod: Int
   private let blockFrames: Int
   private var blockIndex: Int64 = -1
-  /// The converted block, a piece of the file with all its channels, and what a converter gives before the block.
+  /// The converted block, a piece of the source with all its channels, and what a converter gives before the block.
   private let block: FloatBuffer
   private let piece: FloatBuffer
   private let dropped: FloatBuffer
 
-  /// `reader`'s file at `sampleRate`, of which at most the first `channelLimit` channels are read.
+  /// `source` at `sampleRate`, of which at most the first `channelLimit` channels are read.
   public init(
-    _ reader: SoundFileReader, sampleRate: Int, channelLimit: Int = SoundFileReader.maximumChannelCount,
+    _ source: Source, sampleRate: Int, channelLimit: Int = SoundFileReader.maximumChannelCount,
     quality: RateConverter.Quality = .veryHigh
   ) throws(RateConversionError) {
-    self.reader = reader
+    self.source = source
     self.sampleRate = sampleRate
-    let fileRate = reader.format.sampleRate
-    channelCount = min(reader.format.channelCount, channelLimit)
-    frameCount = RateConverter.convertedLength(of: reader.format.frameCount, from: fileRate, to: sampleRate)
-    if sampleRate != fileRate {
+    let ownRate = source.sampleRate
+    channelCount = min(source.channelCount, channelLimit)
+    frameCount = RateConverter.convertedLength(of: source.frameCount, from: ownRate, to: sampleRate)
+    if sampleRate != ownRate {
       converter = try RateConverter(
-        inputRate: fileRate, outputRate: sampleRate, channelCount: channelCount, quality: quality)
+        inputRate: ownRate, outputRate: sampleRate, channelCount: channelCount, quality: quality)
     }
-    let divisor = greatestCommonDivisor(fileRate, sampleRate)
-    inputPeriod = fileRate / divisor
+    let divisor = greatestCommonDivisor(ownRate, sampleRate)
+    inputPeriod = ownRate / divisor
     outputPeriod = sampleRate / divisor
-    let lead = Self.leadFrames * max(1, sampleRate / fileRate)
+    let lead = Self.leadFrames * max(1, sampleRate / ownRate)
     blockFrames = roundedUp(max(Self.leastBlockFrames, 2 * lead), to: outputPeriod)
-    block = FloatBuffer(sampleRate == fileRate ? 0 : blockFrames * channelCount)
-    piece = FloatBuffer(Self.pieceFrames * reader.format.channelCount)
-    dropped = FloatBuffer(sampleRate == fileRate ? 0 : Self.pieceFrames * channelCount)
+    block = FloatBuffer(sampleRate == ownRate ? 0 : blockFrames * channelCount)
+    piece = FloatBuffer(Self.pieceFrames * source.channelCount)
+    dropped = FloatBuffer(sampleRate == ownRate ? 0 : Self.pieceFrames * channelCount)
   }
 
   /// Writes up to `count` interleaved frames from `frame` on and returns how many: fewer only at the end.
@@ -79,16 +79,16 @@ public final class ConvertedSoundFile {
 
   // MARK: Reading
 
-  /// Reads at the file's own rate, leaving out the channels above the limit.
+  /// Reads at the source's own rate, leaving out the channels above the limit.
   private func readPlain(
     at frame: Int64, into samples: UnsafeMutablePointer<Float>, count: Int
   ) throws(SoundFileError) -> Int {
-    let fileChannels = reader.format.channelCount
-    if channelCount == fileChannels { return try reader.read(at: frame, into: samples, count: count) }
-    let read = try reader.read(at: frame, into: piece.base, count: min(count, Self.pieceFrames))
+    let ownChannels = source.channelCount
+    if channelCount == ownChannels { return try source.read(at: frame, into: samples, count: count) }
+    let read = try source.read(at: frame, into: piece.base, count: min(count, Self.pieceFrames))
     for index in 0..<read {
       for channel in 0..<channelCount {
-        samples[index * channelCount + channel] = piece.base[index * fileChannels + channel]
+        samples[index * channelCount + channel] = piece.base[index * ownChannels + channel]
       }
     }
     return read
@@ -101,7 +101,7 @@ public final class ConvertedSoundFile {
     blockIndex = -1
     let count = Int(min(Int64(blockFrames), frameCount - index * Int64(blockFrames)))
     let periods = index * Int64(blockFrames / outputPeriod)
-    let ratio = max(1, reader.format.sampleRate / sampleRate + 1)
+    let ratio = max(1, source.sampleRate / sampleRate + 1)
     let leadPeriods = min(periods, Int64(roundedUp(Self.leadFrames * ratio, to: inputPeriod) / inputPeriod))
     let start = (periods - leadPeriods) * Int64(inputPeriod)
     do throws(RateConversionError) {
@@ -113,7 +113,7 @@ public final class ConvertedSoundFile {
     blockIndex = index
   }
 
-  /// Fills the block with `count` frames of what a converter fed from the file's frame `start` gives, without its first
+  /// Fills the block with `count` frames of what a converter fed from the source's frame `start` gives, without its first
   /// `skip` frames.
   private func convert(from start: Int64, skipping skip: Int, count: Int) throws(SoundFileError) {
     backline_zero(block.base, Int64(count * channelCount))
@@ -122,7 +122,7 @@ public final class ConvertedSoundFile {
     var produced = 0
     while produced < skip + count {
       var read = 0
-      if position < reader.format.frameCount {
+      if position < source.frameCount {
         read = try readPlain(at: position, into: input.base, count: Self.pieceFrames)
       }
       position += Int64(read)
@@ -154,7 +154,7 @@ public final class ConvertedSoundFile {
   }
 
   private func conversionFailed(_ error: RateConversionError) -> SoundFileError {
-    .unsupported(path: reader.path, reason: error.message)
+    .unsupported(path: source.path, reason: error.message)
   }
 }
 
