@@ -21,6 +21,8 @@ public struct RenderCore: ~Copyable {
   /// The threads that render beside the host's; `nil` where there are none. Changed while nothing renders.
   private var crew: UnsafeMutablePointer<RenderCrew>?
   private var sampler = SliceSampler()
+  /// What the server has lost and the recorder has not been told yet: a cycle may have no frames.
+  private var lostFrames: Int64 = 0
 
   struct Slot {
     var node: UnsafeMutablePointer<NodeState>?
@@ -60,6 +62,7 @@ public struct RenderCore: ~Copyable {
   @_noLocks
   public mutating func render(_ cycle: borrowing HostCycle) {
     takeIn()
+    lostFrames &+= Int64(cycle.lostFrames)
     var offset = 0
     let total = Int(cycle.frameCount)
     while offset < total {
@@ -67,7 +70,8 @@ public struct RenderCore: ~Copyable {
       takeDue()
       let count = sliceLength(limit: total &- offset)
       if let plan {
-        recorder?.pointee.begin(frame, count, serverFrames: offset == 0 ? Int64(cycle.lostFrames) : 0)
+        recorder?.pointee.begin(frame, count, serverFrames: lostFrames)
+        lostFrames = 0
         run(plan, cycle, offset: offset, count: count)
         recorder?.pointee.end(count)
       } else {
