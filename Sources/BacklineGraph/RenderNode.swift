@@ -226,9 +226,9 @@ struct NodeRenderer {
       frame: frame &+ Int64(start), frameCount: Int32(truncatingIfNeeded: end &- start),
       inputCount: Int32(truncatingIfNeeded: inputCount), outputCount: Int32(truncatingIfNeeded: outputCount),
       inputs: UnsafePointer(inputs), outputs: nil)
-    if start == 0 && end == count && outputCount == 1 {
-      // The common case: one output, the whole slice, nothing to move.
-      block.outputs = PlanBus.buffer(buses + firstOutput)
+    if start == 0 && end == count && outputCount <= 1 {
+      // The common case: one output or none, the whole slice, nothing to move.
+      if outputCount == 1 { block.outputs = PlanBus.buffer(buses + firstOutput) }
       backline_render(node.pointee.functions.render, node.pointee.unit, &block)
       return
     }

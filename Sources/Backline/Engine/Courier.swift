@@ -8,8 +8,8 @@ import Synchronization
 final class Courier: @unchecked Sendable {
   // Why unchecked: the signal's memory is used through atomics alone, and whether it rests is the thread's own.
 
-  /// Looks for something to tell; called on the courier's thread whenever it has been woken.
-  typealias Round = @Sendable () -> Void
+  /// Looks for something to tell, and says whether it goes on coming; called on the courier's thread whenever it has been woken.
+  typealias Round = @Sendable () -> Bool
 
   let signal: UnsafeMutablePointer<WakeSignal>
   private let thread: SerialThread
@@ -62,19 +62,30 @@ final class Courier: @unchecked Sendable {
   /// An eventfd whose increase wakes the thread.
   var wakeDescriptor: Int32 { thread.wakeDescriptor }
 
-  /// Looks around, and lets `rest` pass before the render thread has to wake the thread again: what comes meanwhile is found at
-  /// its end. Without that, each of many taps would make a system call in each cycle.
+  /// Looks around, and again after a rest for as long as there is something: what comes meanwhile needs no waking. Without that, each of
+  /// many taps would make a system call in each cycle.
   private func makeRounds() {
-    lookAround()
+    _ = lookAround()
     if isResting { return }
     isResting = true
+    lookLater()
+  }
+
+  /// Looks again until nothing comes and nobody has called. The last look comes a rest after the signal was cleared: a sender that found
+  /// it still set has been heard by then.
+  private func lookLater() {
     thread.run(after: Self.rest) { [weak self] in
       guard let self else { return }
-      isResting = false
-      _ = signal.pointee.isPending.exchange(false, ordering: .acquiringAndReleasing)
-      lookAround()
+      if lookAround() || signal.pointee.isPending.exchange(false, ordering: .acquiringAndReleasing) {
+        lookLater()
+      } else {
+        isResting = false
+      }
     }
   }
 
-  private func lookAround() { for round in rounds.withLock({ Array($0.values) }) { round() } }
+  /// True where something goes on coming.
+  private func lookAround() -> Bool {
+    rounds.withLock { Array($0.values) }.reduce(false) { $1() || $0 }
+  }
 }

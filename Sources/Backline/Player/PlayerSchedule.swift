@@ -41,7 +41,10 @@ final class PlayerSchedule: @unchecked Sendable {
   init(courier: Courier, progress: @escaping @Sendable () -> (rendered: Int64?, latency: Int)) {
     self.courier = courier
     self.progress = progress
-    courier.add(self) { [weak self] in self?.collect() }
+    courier.add(self) { [weak self] in
+      self?.collect()
+      return false
+    }
   }
 
   // MARK: The unit

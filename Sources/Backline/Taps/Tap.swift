@@ -53,7 +53,7 @@ final class Tap: @unchecked Sendable {
     self.courier = courier
     self.place = place
     self.block = block
-    courier.add(self) { [weak self] in self?.deliver() }
+    courier.add(self) { [weak self] in self?.deliver() ?? false }
   }
 
   /// A unit that listens for this tap. Control queue.
@@ -75,9 +75,12 @@ final class Tap: @unchecked Sendable {
     if !isOnCourier { delivery.withLock { _ in } }
   }
 
-  private func deliver() {
+  /// Tells all that there is; true where there was something.
+  private func deliver() -> Bool {
     delivery.withLock { _ in
-      while deliverNext() {}
+      var isAny = false
+      while deliverNext() { isAny = true }
+      return isAny
     }
   }
 
