@@ -26,6 +26,11 @@ struct ConvolutionEngine {
   private var middle: ConvolutionLevel? = nil
   private var long: ConvolutionLevel? = nil
 
+  /// The bytes that an engine takes, at most: the spectra of two inputs and of each path, of twice their blocks' length.
+  static func bytes(channels: Int, frames: Int) -> Int {
+    (2 + ConvolutionPaths.of(channels: channels).count) * frames * 2 * 4 * 5 / 4 + 1 << 20
+  }
+
   /// An engine for a response of 1, 2 or 4 channels (`ConvolutionPaths`) of equal length, at least one frame.
   init(_ response: [[Float]]) throws(ImpulseResponseError) {
     let paths = ConvolutionPaths.of(channels: response.count)

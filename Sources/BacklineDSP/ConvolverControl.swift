@@ -77,6 +77,8 @@ public final class ConvolverControl: Sendable {
   /// milliseconds for long responses; the change is then made within the ramp, and what the response before holds rings out.
   /// When it throws, everything stays as it was.
   public func attach(_ response: ImpulseResponse) throws(ImpulseResponseError) {
+    let bytes = ConvolutionEngine.bytes(channels: response.channels.count, frames: response.frameCount)
+    guard SampleMemory.isAvailable(bytes: bytes) else { throw .noMemory(frames: response.frameCount) }
     let made = try ConvolutionEngine(response.channels)
     let engine = ConvolverMemory.Engine.allocate(capacity: 1)
     engine.initialize(to: made)

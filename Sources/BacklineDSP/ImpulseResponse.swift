@@ -31,6 +31,8 @@ public enum ImpulseResponseError: Error, Equatable, Sendable {
   case tooLong(frames: Int, limit: Int)
   /// It has samples that are no numbers.
   case notFinite
+  /// There is no memory for a response of so many frames.
+  case noMemory(frames: Int)
   /// There is no Fourier transform of this length, for want of memory.
   case noTransform(frames: Int)
 
@@ -42,6 +44,8 @@ public enum ImpulseResponseError: Error, Equatable, Sendable {
       "an impulse response has 1 channel, 2 or 4 (true stereo: LL LR RL RR), not \(count)"
     case .unequalChannels: "the channels of an impulse response are equally long"
     case .tooLong(let frames, let limit): "an impulse response has at most \(limit) frames, not \(frames)"
+    case .noMemory(let frames):
+      "there is not enough memory left for an impulse response of \(frames) frames: use a shorter one"
     case .noTransform(let frames):
       "there is no memory for a Fourier transform of \(frames) frames: use a shorter response"
     case .notFinite: "the impulse response holds samples that are no finite numbers"

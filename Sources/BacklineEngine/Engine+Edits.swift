@@ -74,7 +74,7 @@ extension Engine {
     if store.topology.nodes.count - 2 + 1 >= RenderCore.slotCount && store.ghosts.count > 0 {
       throw EngineError(.busy, "too many removed nodes still ring out: try again in a moment")
     }
-    guard SampleMemory.isAvailable(bytes: Int(Double(description.memory) * max(1, sampleRate / 48_000))) else {
+    guard hasMemory(for: description) else {
       throw EngineError(.limitReached, "there is not enough memory left for '\(specification.name)'")
     }
     var entry = Topology.Node()

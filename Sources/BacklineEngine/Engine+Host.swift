@@ -1,5 +1,6 @@
 import BacklineDSP
 import BacklineGraph
+import BacklineRealtime
 import CBackline
 
 /// The life of the host: opened, running, lost, tried again (R15).
@@ -156,7 +157,11 @@ extension Engine {
     }
     hosting.arePortsStale = true
     let oldRate = sampleRate, oldPeriod = period
-    if Double(rate) != sampleRate { rebuild(sampleRate: Double(rate)) }
+    do throws(EngineError) {
+      try takeRate(Double(rate))
+    } catch {
+      return refused(error.message)
+    }
     period = newPeriod
     employ()
     flush()
@@ -278,17 +283,26 @@ extension Engine {
   // MARK: Another rate
 
   /// Has the graph run at another rate, before a host says so; not while one renders.
-  public func changeRate(to new: Double) {
-    if isRendering || new == sampleRate { return }
-    rebuild(sampleRate: new)
+  public func changeRate(to new: Double) throws(EngineError) {
+    if isRendering || new == sampleRate && !isHalfBuilt { return }
+    try takeRate(new)
     flush()
   }
 
-  /// Makes every unit anew for another sample rate. Nothing renders.
-  private func rebuild(sampleRate new: Double) {
+  /// Has every unit be of a sample rate. Nothing renders. Where memory runs out on the way, nothing may render either, until a
+  /// rate is taken as a whole.
+  private func takeRate(_ new: Double) throws(EngineError) {
+    if new == sampleRate && !isHalfBuilt { return }
     tidy()
+    let before = sampleRate
     sampleRate = new
+    isHalfBuilt = true
     for node in store.nodes.compactMap({ $0 }) {
+      guard hasMemory(for: node.description) else {
+        sampleRate = before
+        throw EngineError(
+          .limitReached, "there is not enough memory left for '\(node.name)' at \(Int(new)) Hz: remove nodes")
+      }
       let old = (node.instance, node.state)
       generations[Int(node.slot)] &+= 1
       node.generation = generations[Int(node.slot)]
@@ -303,7 +317,13 @@ extension Engine {
         old.1.deallocate()
       }
     }
+    isHalfBuilt = false
     store.isDirty = true
     graphVersion += 1
+  }
+
+  /// True where there is memory for one more unit of a kind at the present rate.
+  func hasMemory(for unit: UnitDescription) -> Bool {
+    SampleMemory.isAvailable(bytes: Int(Double(unit.memory) * max(1, sampleRate / 48_000)))
   }
 }

@@ -67,6 +67,8 @@ public actor Engine {
 
   // Audio
   public internal(set) var sampleRate = Engine.initialSampleRate
+  /// True where memory ran out while units were made for this rate: some are of another one.
+  var isHalfBuilt = false
   /// The rate that units are made for before a host says its own.
   public static let initialSampleRate = 48_000.0
   public internal(set) var period = 0

@@ -1,5 +1,6 @@
 import BacklineDSP
 import BacklineEngine
+import BacklineRealtime
 
 extension ImpulseResponse {
   /// The frames that are read at once.
@@ -25,6 +26,10 @@ extension ImpulseResponse {
       if ![1, 2, 4].contains(format.channelCount) { throw .channels(format.channelCount) }
       if length > Int64(longestFrameCount) {
         throw .tooLong(frames: Int(clamping: length), limit: longestFrameCount)
+      }
+      // All samples together, and once more a channel each.
+      guard SampleMemory.isAvailable(bytes: 8 * Int(length) * format.channelCount) else {
+        throw .noMemory(frames: Int(length))
       }
     } catch {
       throw EngineError(.ioError, "\(path): \(error.message)")

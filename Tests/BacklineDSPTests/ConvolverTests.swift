@@ -137,6 +137,26 @@ struct ConvolverTests {
     }
   }
 
+  @Test(
+    "a response for which no memory is left is an error that says so, and the one before stays",
+    .disabled(if: ProcessLimits.areBlurred, "a sanitizer's own memory would count, too"))
+  func noMemory() async {
+    await #expect(processExitsWith: .success) {
+      let harness = UnitHarness(Convolver.description, sampleRate: 48_000)
+      let control = try #require(harness.instance.control as? ConvolverControl)
+      try control.attach(ImpulseResponse([[1, 0.5]]))
+      let long = try ImpulseResponse([[Float](repeating: 0.001, count: 1 << 21)])
+      // What it takes is more than an arena of the C library's, which may be there already, has left.
+      ProcessLimits.allowMemory(16 << 20)
+      var error: ImpulseResponseError?
+      do throws(ImpulseResponseError) { try control.attach(long) } catch let found { error = found }
+      ProcessLimits.allowMemory(nil)
+      #expect(error == .noMemory(frames: 1 << 21) && control.frameCount == 2)
+      try control.attach(long)
+      #expect(control.frameCount == 1 << 21)
+    }
+  }
+
   @Test("a response for which there is no Fourier transform is refused, not silent")
   func noTransform() {
     // FFTW has no plan where it has no memory, and none for nothing.

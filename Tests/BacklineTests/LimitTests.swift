@@ -1,5 +1,6 @@
 import Backline
-import Foundation
+import BacklineEngine
+import BacklineTestSupport
 import Glibc
 import Testing
 
@@ -25,7 +26,7 @@ struct LimitTests {
 
   @Test(
     "a node and a tap for which no memory is left are errors, and the engine goes on",
-    .disabled(if: isSanitized, "a sanitizer's own memory would count, too"))
+    .disabled(if: ProcessLimits.areBlurred, "a sanitizer's own memory would count, too"))
   func memory() async {
     await #expect(processExitsWith: .success) {
       let rig = try Rig(sampleRate: 192_000)
@@ -37,16 +38,42 @@ struct LimitTests {
       try source.installTap(frameCount: 64) { _ in }
       try source.removeTap()
       try engine.start()
-      allowMemory(8 << 20)
+      ProcessLimits.allowMemory(8 << 20)
       let errors = [
         code { try engine.attach(UnitNode("looper")) }, code { try source.installTap(frameCount: 384_000) { _ in } },
       ]
-      allowMemory(nil)
+      ProcessLimits.allowMemory(nil)
       #expect(errors == [.limitReached, .limitReached])
       _ = try rig.render(64)
       try engine.attach(UnitNode("looper"))
       try source.installTap(frameCount: 384_000) { _ in }
       #expect(engine.isRunning)
+      engine.stop()
+    }
+  }
+
+  @Test(
+    "a rate for which no memory is left is refused with the reason, and taken when there is",
+    .disabled(if: ProcessLimits.areBlurred, "a sanitizer's own memory would count, too"))
+  func memoryForRate() async {
+    await #expect(processExitsWith: .success) {
+      let host = OfflineHost(sampleRate: 48_000)
+      let engine = try AudioEngine(EngineConfiguration(output: .host(host)))
+      let looper = try UnitNode("looper")
+      try engine.attach(looper)
+      try engine.connect(looper, to: engine.mainMixerNode)
+      try engine.start()
+      ProcessLimits.allowMemory(8 << 20)
+      host.sampleRate = 192_000
+      host.send(.sampleRateChanged(192_000))
+      let isRefused = await Eventually.holds {
+        if case .unavailable(let reason) = engine.state { reason.contains("memory") } else { false }
+      }
+      ProcessLimits.allowMemory(nil)
+      #expect(isRefused, "\(engine.state)")
+      try engine.start()
+      #expect(engine.isRunning && engine.sampleRate == 192_000)
+      #expect(host.cycle([], frames: 64).first?.count == 64)
       engine.stop()
     }
   }
@@ -81,14 +108,13 @@ struct LimitTests {
     #expect(configuration.inputChannelCount == 32 && configuration.outputChannelCount == 1)
     #expect(configuration.rampTime == 0.01)
     #expect(PCMBuffer(format: rig.format, frameCapacity: .max) == nil)
+    let all = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+    #expect(PCMBuffer(format: rig.format, frameCapacity: all / 8) == nil)
     #expect(code { try reverb.installTap(frameCount: .min) { _ in } } == .outOfRange)
     #expect(code { try reverb.installTap(bus: .max, frameCount: 64) { _ in } } == .noSuchBus)
     #expect(rig.engine.isRunning)
   }
 }
-
-/// True where a sanitizer is in this process.
-private var isSanitized: Bool { dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
 
 /// Lets this process open so many descriptors beside those that it has.
 private func allowDescriptors(_ count: Int) {
@@ -102,14 +128,4 @@ private func allowDescriptors(_ count: Int) {
   }
   limit.rlim_cur = rlim_t(next)
   setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-}
-
-/// Lets this process take so many bytes of memory beside those that it has; `nil` for as many as there are.
-private func allowMemory(_ bytes: Int?) {
-  var limit = rlimit()
-  getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-  let status = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-  let pages = status?.split(separator: " ").first.flatMap { Int($0) } ?? 0
-  limit.rlim_cur = bytes.map { rlim_t(pages * sysconf(Int32(_SC_PAGESIZE)) + $0) } ?? limit.rlim_max
-  setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
 }

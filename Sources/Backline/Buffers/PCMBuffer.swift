@@ -1,3 +1,4 @@
+import BacklineRealtime
 import Glibc
 
 /// Samples in memory: `frameCapacity` frames of room, of which `frameLength` hold sound.
@@ -16,6 +17,8 @@ public final class PCMBuffer {
 
   /// The most bytes of a buffer.
   private static let mostBytes = 1 << 36
+  /// The bytes for which nobody asks first whether the machine has them.
+  private static let smallBytes = 1 << 20
 
   /// An empty buffer; `nil` for a format that is not valid, for no or a negative number of frames, and where memory is short.
   public init?(format: AudioFormat, frameCapacity: Int) {
@@ -23,6 +26,7 @@ public final class PCMBuffer {
     let (bytes, isTooMuch) = frameCapacity.multipliedReportingOverflow(
       by: format.channelCount * format.sampleType.byteCount)
     guard !isTooMuch, bytes <= Self.mostBytes else { return nil }
+    if bytes > Self.smallBytes && !SampleMemory.isAvailable(bytes: bytes) { return nil }
     var memory: UnsafeMutableRawPointer?
     guard posix_memalign(&memory, 64, bytes) == 0, let memory else { return nil }
     memset(memory, 0, bytes)

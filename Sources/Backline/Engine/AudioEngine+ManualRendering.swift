@@ -24,6 +24,13 @@ extension AudioEngine {
         formats: [format])
     }
     try control { engine throws(AudioError) in
+      do throws(EngineError) {
+        try engine.changeRate(to: format.sampleRate)
+      } catch {
+        throw AudioError(error)
+      }
+      graph.followRate(format.sampleRate)
+      life.sampleRate.store(format.sampleRate.bitPattern, ordering: .relaxed)
       try layPorts(input: nil, output: format.channelCount, engine)
       manual.withLock { manual in
         manual.mode = mode
@@ -32,9 +39,6 @@ extension AudioEngine {
         manual.host = OfflineHost(sampleRate: Int(format.sampleRate), period: maximumFrameCount)
         manual.seenChanges = -1
       }
-      engine.changeRate(to: format.sampleRate)
-      graph.followRate(format.sampleRate)
-      life.sampleRate.store(format.sampleRate.bitPattern, ordering: .relaxed)
     }
   }
 

@@ -233,9 +233,17 @@ public final class Recorder: @unchecked Sendable {
   /// The sources of the recording that runs.
   public var recordedSources: [Endpoint] { plan == nil ? [] : tracks.map(\.source) }
 
-  /// The engine runs at another rate from here on; nothing renders yet. A recording goes on in another file.
+  /// The engine runs at another rate from here on; nothing renders yet. A recording goes on in another file, or ends where there
+  /// is no memory for what the other rate needs.
   public func followRate() {
-    if memory != nil { listen(to: tracks) }
+    guard let memory else { return }
+    let channels = tracks.map(\.channels.upperBound).max() ?? 0
+    let rate = engine.here { $0.sampleRate }
+    if SampleMemory.isAvailable(bytes: RecordRing.bytes(channelCount: channels, frames: ringFrames(rate))) {
+      listen(to: tracks)
+    } else {
+      writer.stop(before: memory.ring.pointee.currentFrame, .rateChanged) { _ in }
+    }
   }
 
   /// The engine's host has another period, say, which a recording that runs has a mark of.
