@@ -191,7 +191,7 @@ public final class ControlExecutor: SerialExecutor, @unchecked Sendable {
     let now = backline_now()
     let due = state.withLock { state -> [Pending] in
       guard state.timers.contains(where: { $0.due <= now }) else { return [] }
-      let due = state.timers.filter { $0.due <= now }.sorted { $0.due < $1.due }
+      let due = state.timers.filter { $0.due <= now }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
       state.timers.removeAll { $0.due <= now }
       for timer in due {
         guard let interval = timer.interval else { continue }

@@ -63,15 +63,15 @@ public final class OfflineHost: AudioHost, @unchecked Sendable {
     onEvent: @escaping @Sendable (HostEvent) -> Void
   ) {
     let isFree = door.pointee.isShut
-    let answer: HostEvent = state.withLock { state in
-      if !isFree { return .failed(.refused("the offline host is open already")) }
-      if let refusal = state.refusal { return .failed(refusal) }
+    state.withLock { state in
+      if !isFree { return onEvent(.failed(.refused("the offline host is open already"))) }
+      if let refusal = state.refusal { return onEvent(.failed(refusal)) }
       state.configuration = configuration
       state.onEvent = onEvent
-      return .opened(name: configuration.name, sampleRate: state.sampleRate, period: state.period)
+      door.pointee.prepare(render, core)
+      // Under the lock, so that whatever is sent from now on, such as another rate than this one, comes after it.
+      onEvent(.opened(name: configuration.name, sampleRate: state.sampleRate, period: state.period))
     }
-    if case .opened = answer { door.pointee.prepare(render, core) }
-    onEvent(answer)
   }
 
   public func start() {
