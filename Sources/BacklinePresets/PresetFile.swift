@@ -20,14 +20,15 @@ public enum PresetFile {
     let descriptor = FileDescriptor(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY))
     if descriptor.number < 0 {
       if errno == ENOENT || errno == ENOTDIR {
-        throw EngineError(.notFound, "there is no preset file \(quoted(path)); check the path")
+        throw EngineError(.notFound, "there is no file \(quoted(path)); check the path")
       }
       throw failure("cannot be opened", path)
     }
     var status = stat()
     guard fstat(descriptor.number, &status) == 0 else { throw failure("cannot be read", path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw EngineError(.ioError, "\(quoted(path)) is not a regular file; name a preset file")
+      let kind = status.st_mode & S_IFMT == S_IFDIR ? "is a folder" : "is no regular file"
+      throw EngineError(.ioError, "\(quoted(path)) \(kind); name a preset file")
     }
     let tooLong = EngineError(.limitReached, "\(quoted(path)) has more than the \(limit) bytes that a preset may have")
     if status.st_size > limit { throw tooLong }

@@ -16,14 +16,16 @@ enum PresetFileName {
     if stem.utf8.contains(UInt8(ascii: "/")) {
       throw EngineError(.invalidName, "the name of a preset has no `/`: it is saved in the folder of presets")
     }
+    if NodeName.hasControls(stem) {
+      throw EngineError(.invalidName, "the name of a preset has no control characters")
+    }
     var bytes: [UInt8] = []
     let schemaDot = stem.hasSuffix(".schema") ? stem.utf8.count - ".schema".utf8.count : 0
     for (index, byte) in stem.utf8.enumerated() {
       // A leading dot hides a file, and `NAME.schema.json` is no preset.
       let isSpecialDot = byte == UInt8(ascii: ".") && (index == 0 || index == schemaDot)
-      if byte < 0x20 || byte == 0x7F || isSpecialDot || "%\\:*?\"<>|".utf8.contains(byte) {
-        let digits = String(byte, radix: 16, uppercase: true)
-        bytes += (byte < 16 ? "%0" + digits : "%" + digits).utf8
+      if isSpecialDot || "%\\:*?\"<>|".utf8.contains(byte) {
+        bytes += "%\(String(byte, radix: 16, uppercase: true))".utf8
       } else {
         bytes.append(byte)
       }

@@ -81,7 +81,7 @@ public enum PresetReader {
       root.problems.add(value.place, "name", "the title is empty; write one")
     } else if name.utf8.count > limits.nameLength {
       root.problems.add(value.place, "name", "the title has more than \(limits.nameLength) bytes; shorten it")
-    } else if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+    } else if NodeName.hasControls(name) {
       root.problems.add(value.place, "name", "the title has control characters; remove them")
     }
   }

@@ -54,6 +54,19 @@ struct CommandLineCheckTests {
     #expect(outcome.output.contains(words), "\(outcome.output)")
   }
 
+  @Test("a folder is wrong usage, said so, and what is named beside it is looked at all the same")
+  func folder() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("check-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("room.json").path
+    try Data("[]".utf8).write(to: URL(fileURLWithPath: path))
+    let outcome = CommandOutcome("check", folder.path + "/", path)
+    #expect(outcome.code == .wrongUsage)
+    #expect(outcome.errors.contains("is a folder: name the presets in it"), "\(outcome.errors)")
+    #expect(outcome.output.hasPrefix("\(path):1:1: "), "\(outcome.output)")
+  }
+
   @Test("a file that can be used is nothing to tell", arguments: ["convolver", "player"])
   func right(kind: String) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("check-\(UUID().uuidString)")

@@ -80,6 +80,7 @@ struct OSCPlayerTests {
     #expect(rack.refusal("/player/p/seek", .float(.nan))?.code == "outOfRange")
     #expect(rack.refusal("/player/p/seek")?.code == "wrongType")
     #expect(rack.refusal("/player/p/play", .float(0.5))?.code == "wrongType")
+    #expect(rack.refusal("/player/p/play", .int32(-7))?.code == "outOfRange")
     #expect(rack.refusal("/player/p/rewind")?.code == "unknownAddress")
     #expect(rack.refusal("/player/q/play")?.code == "unknownNode")
   }

@@ -207,6 +207,8 @@ struct RenderProgramTests {
     let ending = try folder.render(input, folder.file("out.wav"), "--preset", preset, "--events", events)
     #expect(ending.status == 65, "\(ending.errors)")
     #expect(ending.errors.hasPrefix("backline: error: \(events):2:"))
+    // A sentence for people, nothing of the program's insides.
+    #expect(!ending.errors.contains("JSONError"))
     #expect(folder.names == ["events.jsonl", "in.wav", "p.json"])
   }
 

@@ -141,6 +141,36 @@ struct OSCServerTests {
     #expect(fresh.receiveMessage() == pong)
   }
 
+  @Test("what is no packet is answered with the reason, ten times a second at most, and not where it is an answer")
+  func brokenPackets() throws {
+    let bench = try ServerBench()
+    defer { bench.end() }
+    func isRefusal(_ message: OSCMessage?) -> Bool {
+      message?.address == "/error" && message?.arguments.prefix(2) == [.string("#packet"), .string("wrongType")]
+    }
+    let client = bench.udp()
+    client.send(Array("GET / HTTP/1.1\r\n".utf8))
+    #expect(isRefusal(client.receiveMessage()))
+    // A broken answer is none that is answered: what comes next is the answer to what follows.
+    client.send(Array("/error\0\0,s".utf8))
+    client.send(ping)
+    #expect(client.receiveMessage() == pong)
+    let stream = bench.tcp()
+    stream.send([0xC0, 0xDB, 0x00, 0xC0])
+    #expect(isRefusal(stream.receiveMessage(in: .slip)))
+    let broken = bench.tcp()
+    broken.send([0xFF, 0xFF, 0xFF, 0xFF])
+    #expect(isRefusal(broken.receiveMessage(in: .lengthPrefix)))
+    let before = bench.counters.malformedPackets
+    for _ in 0..<100 { client.send([1, 2, 3]) }
+    bench.wait("all have to be counted") { bench.counters.malformedPackets == before + 100 }
+    client.send(ping)
+    var refusals = 0
+    while let message = client.receiveMessage(), message != pong { refusals += isRefusal(message) ? 1 : 0 }
+    // The hundred may come over two of the seconds.
+    #expect(refusals <= 20)
+  }
+
   @Test("text that is no UTF-8 is refused by an error that names the address, and an answer is never answered")
   func invalidText() throws {
     let bench = try ServerBench()

@@ -75,14 +75,14 @@ struct PresetLibraryTests {
   @Test("names that a file system may not take are saved, listed and loaded under themselves")
   func fileNames() throws {
     try withLibrary { (library, base) throws in
-      for name in ["50% wet", "a:b?", ".hidden", "über", "x.schema", "100%25", "tab\there", "a.b"] {
+      for name in ["50% wet", "a:b?", ".hidden", "über", "x.schema", "100%25", "a.b"] {
         let entry = try library.save(Preset(name: "p"), as: name, catalog: catalog)
         #expect(entry.name == name)
         #expect(try library.path(of: name) == entry.path)
         let file = try #require(entry.path.split(separator: "/").last)
-        #expect(!file.hasPrefix(".") && !file.contains(":") && !file.contains("\t"))
+        #expect(!file.hasPrefix(".") && !file.contains(":"))
       }
-      #expect(library.entries().count == 10)
+      #expect(library.entries().count == 9)
       #expect(try library.save(Preset(name: "p"), as: "y.json", catalog: catalog).name == "y")
     }
   }
@@ -92,7 +92,8 @@ struct PresetLibraryTests {
     try withLibrary { (library, _) throws in
       for (name, code) in [
         ("", EngineError.Code.invalidName), (".json", .invalidName), ("a/b", .invalidName), ("../x", .invalidName),
-        (String(repeating: "x", count: 65), .invalidName), ("a", .nameTaken),
+        (String(repeating: "x", count: 65), .invalidName), ("a", .nameTaken), ("tab\there", .invalidName),
+        ("line\nbreak", .invalidName), ("a\u{202E}b", .invalidName), ("a\u{2028}b", .invalidName),
       ] {
         let found = errorCode { () throws(EngineError) in
           try library.save(Preset(name: "p"), as: name, catalog: catalog)

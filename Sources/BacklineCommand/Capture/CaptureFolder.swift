@@ -39,7 +39,7 @@ struct CaptureFolder: Sendable {
       do throws(JSONError) {
         facts = try JSONReader.read(bytes)
       } catch {
-        throw EngineError(.invalidPreset, "\(path)/capture.json: \(error)")
+        throw EngineError(.invalidPreset, "capture.json:\(error.line):\(error.column): \(error.message)")
       }
       preset = try PresetFile.load(self.path + "/preset.json", catalog: catalog)
     } catch {

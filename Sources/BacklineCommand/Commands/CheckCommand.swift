@@ -2,6 +2,7 @@ import BacklineDSP
 import BacklineEngine
 import BacklineMedia
 import BacklinePresets
+import Glibc
 
 /// `backline check PRESET...`.
 enum CheckCommand {
@@ -15,8 +16,10 @@ enum CheckCommand {
           path = try PresetLibrary(roots: nil).path(of: place)
           bytes = try PresetFile.read(path)
         } catch {
-          try context.errors.write(CommandError(.inputMissing, error.message).line)
-          if worst == .done { worst = PresetLoading.exitCode(error.code) }
+          let isFolder = isFolder(place)
+          let message = isFolder ? "'\(place)' is a folder: name the presets in it" : error.message
+          try context.errors.write(CommandError(.inputMissing, message).line)
+          if worst == .done { worst = isFolder ? .wrongUsage : PresetLoading.exitCode(error.code) }
           continue
         }
         if path.hasSuffix(".schema.json") {
@@ -30,6 +33,11 @@ enum CheckCommand {
       }
       return worst
     }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// What is wrong with a preset whose files stand in a folder, or relative to it.

@@ -96,7 +96,7 @@ struct EventFile: Sendable {
     do throws(JSONError) {
       value = try JSONReader.read(Array(bytes), firstLine: line)
     } catch {
-      throw EventProblem("\(error)")
+      throw EventProblem("column \(error.column): \(error.message)")
     }
     guard let members = value.object else { throw EventProblem("an event is an object, not \(value.typeName)") }
     let names = ["frame", "seconds", "address", "arguments"] + (isCapture ? ["order", "queued"] : [])

@@ -58,6 +58,9 @@ final class PlayerCommands: @unchecked Sendable {
     case "play":
       try request.expect(0...1, "a frame, or nothing")
       let frame = request.arguments.isEmpty ? nil : Int64(try request.integer(0, "the frame"))
+      if let frame, frame < 0 {
+        throw EngineError(.outOfRange, "\(request.address): the frame has to be 0 or more, not \(frame)")
+      }
       return act(request, control, frame.map { [.whole($0)] } ?? []) { () throws(PlayerError) in
         try control.play(at: frame)
       }

@@ -18,8 +18,18 @@ public enum NodeName {
       if scalar == " " { return "a name has no spaces; write `_` or `-` instead" }
       if scalar == ":" { return "a name has no `:`, which begins a bus number" }
       if "#*,/?[]{}".unicodeScalars.contains(scalar) { return "a name has no `\(scalar)`, which OSC reserves" }
-      if scalar.properties.generalCategory == .control { return "a name has no control characters" }
     }
-    return nil
+    return hasControls(name) ? "a name has no control characters" : nil
+  }
+
+  /// True where a text has characters that are not seen but change what is: control characters, line and paragraph separators,
+  /// and the controls of writing direction, which make another name look the same. No name of anything has them.
+  public static func hasControls(_ text: String) -> Bool {
+    text.unicodeScalars.contains { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: true
+      default: scalar.properties.isBidiControl
+      }
+    }
   }
 }

@@ -114,8 +114,10 @@ extension OSCServer {
       send(OSCReply.error(to: "#packet", EngineError(.limitReached, "\(reason)")), to: client.peer)
     case .invalidEscape:
       refuse("an escape that SLIP does not know", from: client.peer)
+      answerPacket("the frame has an escape that SLIP does not know", to: client.peer)
     case .broken:
       refuse("a length below zero, the connection is closed", from: client.peer)
+      answerPacket("a length below zero: the connection is closed", to: client.peer)
       drop(client)
     }
   }
@@ -128,11 +130,26 @@ extension OSCServer {
       packet = try OSCPacketView(validating: bytes, limit: limit)
     } catch {
       refuse("\(error)", from: peer)
-      if error.isAnswerable { answer(bytes, refusedFor: error, to: peer) }
+      if error.isAnswerable {
+        answer(bytes, refusedFor: error, to: peer)
+      } else if !Self.isAnswer(bytes) {
+        answerPacket("no OSC packet: \(error)", to: peer)
+      }
       return
     }
     counters.packets += 1
     onPacket(packet, peer)
+  }
+
+  /// Tells the sender of something that is no packet what is wrong with it, as long as there are few of these.
+  private func answerPacket(_ reason: @autoclosure () -> String, to peer: OSCPeer) {
+    if refusalAnswers.pass() { send(OSCReply.error(to: "#packet", EngineError(.wrongType, reason())), to: peer) }
+  }
+
+  /// True for what begins as an answer does, however broken: two programs must not answer each other for ever.
+  private static func isAnswer(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let text = bytes.prefix { $0 != 0 }
+    return text.withContiguousStorageIfAvailable { OSCReply.isAnswer($0) } ?? false
   }
 
   /// Tells the sender of a sound packet with an unsupported value which one it is.

@@ -34,6 +34,7 @@ public final class OSCServer: @unchecked Sendable {
   /// A descriptor to give up where there is none left to accept a connection with, so that it can be refused.
   var reserveDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
   private let log: @Sendable (String) -> Void
+  var refusalAnswers = AnswerLimiter()
   private var refusalLog = LogLimiter()
   private var troubleLog = LogLimiter()
 

@@ -71,7 +71,7 @@ struct PortsReader {
     if name.utf8.contains(UInt8(ascii: ":")) {
       return "the name of a port has no `:`, which JACK puts after the client's name; remove it"
     }
-    if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+    if NodeName.hasControls(name) {
       return "the name of a port has no control characters; remove them"
     }
     return names.insert(name).inserted
