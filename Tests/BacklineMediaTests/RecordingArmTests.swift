@@ -73,12 +73,17 @@ struct RecordingArmTests {
     try await rig.arm("flip", true)
     rig.render(4_800)
     rig.render(4_800, lostFrames: 96)
+    try rig.control { try rig.recorder.mark("late") }
+    rig.render(4_800)
     let report = try await rig.stop()
     #expect(report.lostToServer == 576 && report.lostToDisk == 0 && report.gapCount == 2)
     let input = try RecorderRig.read(report.files[0])[0], flip = try RecorderRig.read(report.files[1])[0]
     let begin = try #require(frames(rig, armed: true, "flip").first)
     #expect(flip == input.enumerated().map { $0.offset < begin ? 0 : -$0.element })
     #expect(input.filter { $0 == 0 }.count == 576 && input.count == Int(report.frames))
+    // Marks, too, count all that has been lost.
+    let mark = try #require(SoundFileReader(path: report.files[1]).metadata().markers.first { $0.name == "late" })
+    #expect(mark.frame == report.frames - 4_800)
   }
 
   @Test("frames that the disk costs while a track joins are silence in all tracks")
