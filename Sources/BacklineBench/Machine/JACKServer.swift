@@ -63,11 +63,30 @@ final class JACKServer {
     return count
   }
 
-  /// Connects two outputs of a client to two inputs of another.
-  func connect(_ source: String, to destination: String) {
-    for channel in 1...2 {
-      _ = jack_connect(client, "\(source):out_\(channel)", "\(destination):in_\(channel)")
+  /// Connects two outputs of a client to two inputs of another, which may take a while to become active.
+  func connect(_ source: String, to destination: String) throws(BenchError) {
+    let outputs = ports(of: source, JackPortIsOutput), inputs = ports(of: destination, JackPortIsInput)
+    guard outputs.count >= 2, inputs.count >= 2 else { throw BenchError("\(destination) has no two inputs") }
+    for (output, input) in zip(outputs.prefix(2), inputs) {
+      var attempts = 0
+      while true {
+        let code = jack_connect(client, output, input)
+        if code == 0 || code == EEXIST { break }
+        attempts += 1
+        if attempts == 40 { throw BenchError("\(output) cannot be connected to \(input)") }
+        try Interruption.sleep(0.05)
+      }
     }
+  }
+
+  /// A client's audio ports, in the order in which it has made them.
+  private func ports(of name: String, _ direction: JackPortFlags) -> [String] {
+    let flags = UInt(direction.rawValue)
+    guard let ports = jack_get_ports(client, "^\(name):", JACK_DEFAULT_AUDIO_TYPE, flags) else { return [] }
+    defer { jack_free(UnsafeMutableRawPointer(mutating: ports)) }
+    var names: [String] = []
+    while let port = ports[names.count] { names.append(String(cString: port)) }
+    return names
   }
 
   /// Connects one output to many inputs.

@@ -37,7 +37,7 @@ extension Bench {
         let child = try Child(program.words, environment: program.environment, log: "\(folder)/log.txt")
         defer { child.end() }
         try awaitPorts(jack, LiveProgram.client, child)
-        jack.connect("bench-source", to: LiveProgram.client)
+        try jack.connect("bench-source", to: LiveProgram.client)
         try Interruption.sleep(4)
         let before = child.processorTime, begin = backline_now()
         loads[index].append(try jack.load(seconds: max(3, options.seconds)).median)

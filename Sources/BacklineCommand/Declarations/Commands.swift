@@ -44,7 +44,7 @@ extension CommandDeclaration {
   static let record = CommandDeclaration(
     "record", "Records ports of a JACK server until it is interrupted.", arguments: [.recording],
     options: [
-      .ports, .duration, .splitTime, .splitSize, .recordingFormat, .sampleFormat, .server, .name, .json,
+      .ports, .duration, .splitTime, .splitSize, .recordingFormat, .recordingSampleFormat, .server, .name, .json,
     ],
     discussion: """
       A file is written under its name with .recording behind it, and gets its name when it is whole: after SIGINT, SIGTERM or \

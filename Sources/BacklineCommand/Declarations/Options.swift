@@ -71,6 +71,9 @@ extension OptionDeclaration {
     "Has /record/start keep the commands of the time, too, for 'render --events': take.events.jsonl beside take.wav.")
   static let recordingFormat = OptionDeclaration(
     "--format", ValueDeclaration("KIND", .word(RecordingPlan.containers.map(\.rawValue))), containerFormat.summary)
+  static let recordingSampleFormat = OptionDeclaration(
+    "--sample-format", sampleFormat.value,
+    "How samples are kept; float32 unless told otherwise, where the kind of file allows it.")
 
   // MARK: render
 

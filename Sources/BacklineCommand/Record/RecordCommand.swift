@@ -53,7 +53,7 @@ private final class RecordSession: @unchecked Sendable {
     duration = try RecordOptions.seconds(arguments[.duration], of: .duration)
     self.interrupt = interrupt
     var settings = RecordOptions.settings(arguments)
-    if let name = arguments[.sampleFormat], let format = SampleFormat(rawValue: name) { settings.sampleFormat = format }
+    if let name = arguments[.recordingSampleFormat] { settings.sampleFormat = SampleFormat(rawValue: name) }
     settings.container = arguments[.recordingFormat].flatMap { SoundContainer(rawValue: $0) }
     let connections = try RecordPorts.connections(to: ports, server: arguments[.server]) { "in_\($0 + 1)" }
     let log: @Sendable (String) -> Void = { try? context.errors.write("backline: \(SafeText.line($0))\n") }

@@ -324,7 +324,8 @@ public final class Recorder: @unchecked Sendable {
     return memory
   }
 
-  private func ringFrames(_ rate: Double) -> Int { Int((settings.ringSeconds + settings.preRoll + 0.5) * rate) }
+  /// A little more than was asked for: five seconds at 48 kHz then fit into 2^18 frames, and a ring is a power of two long.
+  private func ringFrames(_ rate: Double) -> Int { Int((settings.ringSeconds + settings.preRoll + 0.45) * rate) }
 
   private func listenToArmed() {
     let tracks = armed.compactMap { source in (try? makeTracks([source])) == nil ? nil : source }
