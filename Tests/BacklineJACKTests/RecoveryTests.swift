@@ -136,10 +136,15 @@ extension JACKTests {
       #expect(watcher.connections(of: "backline-host:in_1").isEmpty)
       for _ in 0..<2 {
         let late = try JACKTestClient("late", inputs: 1)
-        #expect(
-          await Eventually.holds {
-            watcher.connections(of: "backline-host:out_1") == ["late:in_1", "system:playback_1"]
-          })
+        let isConnected = await Eventually.holds {
+          watcher.connections(of: "backline-host:out_1") == ["late:in_1", "system:playback_1"]
+        }
+        let there = "wanted \(test.host.connections), there \(JACKServer.ports ?? [:])"
+        withKnownIssue("PipeWire 0.3.65's library at times stops telling a client of ports", isIntermittent: true) {
+          #expect(isConnected, Comment(rawValue: there))
+        } when: {
+          JACKServer.isPipeWire
+        }
         late.close()
         #expect(
           await Eventually.holds { watcher.connections(of: "backline-host:out_1") == ["system:playback_1"] })
